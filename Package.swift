@@ -46,7 +46,7 @@ let fuzzers: [Target] =
   ? []
   : [
     .target(name: "FuzzSupport", path: "Tests/Fuzz/support", swiftSettings: strictSwift),
-    program("fuzz-message-file", in: "Tests/Fuzz", dependencies: ["Wormhole", "FuzzSupport"]),
+    program("fuzz-message-row", in: "Tests/Fuzz", dependencies: ["Wormhole", "FuzzSupport"]),
     program("fuzz-database-file", in: "Tests/Fuzz", dependencies: ["Wormhole", "FuzzSupport"]),
   ]
 
@@ -59,7 +59,6 @@ let package = Package(
     .library(name: "CFNotificationCenter", targets: ["CFNotificationCenter"]),
     .library(name: "notify", targets: ["notify"]),
     .library(name: "Wormhole", targets: ["Wormhole"]),
-    .library(name: "WormholeFoundation", targets: ["WormholeFoundation"]),
     .library(name: "Delegation", targets: ["Delegation"]),
     .library(name: "RemoteHandlers", targets: ["RemoteHandlers"]),
     .executable(name: "notifyutil", targets: ["notifyutil"]),
@@ -101,10 +100,6 @@ let package = Package(
       name: "Wormhole", dependencies: ["DarwinNotify", "DarwinNotifySupport", "CSQLite", "CLinux"],
       swiftSettings: strictSwift),
     .target(
-      name: "WormholeFoundation",
-      dependencies: ["DarwinNotify", "DarwinNotifySupport", "Wormhole"],
-      swiftSettings: strictSwift),
-    .target(
       name: "TestSupport", dependencies: ["CSystemd"], path: "Tests/Support",
       exclude: ["plugin", "runner", "version"], publicHeadersPath: "include", cSettings: strictC),
     .target(
@@ -136,7 +131,7 @@ let package = Package(
       name: "DarwinNotifyTests",
       dependencies: [
         "CFNotificationCenter", "DarwinNotify", "Delegation", "DistributedNotifications",
-        "RemoteHandlers", "Wormhole", "WormholeFoundation", "TestSupport", "TestTools",
+        "RemoteHandlers", "Wormhole", "TestSupport", "TestTools",
         "apple-sources", "apple-sources-5", "group-peer", "ios-app", "ios-extension",
         "wormhole-peer",
       ]
@@ -148,8 +143,7 @@ let package = Package(
       ],
       sources: [
         "CFNotificationCenterTests", "DarwinNotifyTests", "DistributedNotificationsTests",
-        "NotifyUtilTests", "RelayTests", "RemoteHandlersTests", "WormholeFoundationTests",
-        "WormholeTests",
+        "NotifyUtilTests", "RelayTests", "RemoteHandlersTests", "WormholeTests",
       ],
       swiftSettings: strictSwift),
     .testTarget(
@@ -174,7 +168,7 @@ let package = Package(
       providers: [.apt(["libssl-dev"])]),
     .executableTarget(
       name: "notifyrelay",
-      dependencies: ["COpenSSL", "CSQLite", "DarwinNotify", "DarwinNotifySupport", "Wormhole"],
+      dependencies: ["COpenSSL", "DarwinNotify", "DarwinNotifySupport", "Wormhole"],
       swiftSettings: strictSwift),
     // Without the settings of this package, which nobody writes for.
     .executableTarget(

@@ -6,7 +6,7 @@ import statistics
 import time
 from dataclasses import dataclass
 
-from processes import Failure, count_switches, read_counters, read_memory
+from processes import Failure, count_switches, read_memory
 from runs import N_WARM_UP, Posts
 
 MODES = ("smoke", "quick", "full")
@@ -147,26 +147,6 @@ def run_first(run, _):
     return {"first": ns / 1e6}
 
 
-def run_large(run, n_posts):
-    """A message so large that copies show: in bytes for each byte of it."""
-    receiver, poster = run.receive(), run.start_poster(n_posts)
-    before = [read_counters(child.pid) for child in (poster, receiver)]
-    posts = Posts(poster.run())
-    sent, received = ({key: value - its_before[key] for key, value in
-                       read_counters(child.pid).items()}
-                      for child, its_before in zip((poster, receiver), before))
-    n_bytes, n_passed = 64 << 20, n_posts + N_WARM_UP
-    # The receiver still holds the last message.
-    return {"large": [ns / 1e6 for ns in posts.heard_ns],
-            "large_written": sent["written"] / n_passed / n_bytes,
-            "large_read": received["read"] / n_passed / n_bytes,
-            "large_sender": sent["memory"] / n_bytes,
-            "large_receiver": received["memory"] / n_bytes,
-            "large_map": received["map"] / n_bytes,
-            "large_sender_faults": sent["faults"] / n_passed,
-            "large_receiver_faults": received["faults"] / n_passed}
-
-
 def rate(key, is_heard=False):
     """Messages a second until the last pass returns; what nobody hears needs no receiver."""
     def run_rate(run, duration_ms):
@@ -229,7 +209,7 @@ MEASURES = [
     Measure("info_flood", run_info_flood, (20, 150, 500), group="info"),
     Measure("small", latency("small"), (3, 40, 40), (1, 2, 15), "small"),
     Measure("medium", latency("medium"), (3, 40, 40), (1, 2, 15), "medium"),
-    Measure("large", run_large, (1, 3, 3), (1, 1, 5), "large"),
+    Measure("large", latency("large"), (3, 20, 20), (1, 1, 7), "large"),
     *(Measure(group + suffix, rate(group + suffix, bool(suffix)), RATE_MS, (1, 2, 8), group,
               is_heard=bool(suffix))
       for group, suffix in (("files", ""), ("defaults", ""), ("log", ""), ("log", "_heard"),

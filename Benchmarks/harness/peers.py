@@ -70,15 +70,15 @@ def list_ours(c, swift, suffix="", env=None):
                 for kind in ("inline", "closure", "sequence"))
     for group, n_bytes, kinds in (("small", 100, ("inline", "queue")),
                                   ("medium", 64 << 10, ("inline", "queue")),
-                                  ("large", 64 << 20, ("inline",))):
-        yield from (ours(f"pass Data, .{kind}", group, wormhole, "file", kind, n_bytes)
+                                  ("large", 1 << 20, ("inline",))):
+        yield from (ours(f"pass Data, .{kind}", group, wormhole, "newest", kind, n_bytes)
                     for kind in kinds)
-    yield from (ours(f"pass Codable, .{kind}", "small", wormhole, "file", kind, "reading")
+    yield from (ours(f"pass Codable, .{kind}", "small", wormhole, "newest", kind, "reading")
                 for kind in ("inline", "queue"))
-    yield ours("pass Data, .file", "files", wormhole, "file", "inline", 100)
+    yield ours("pass Data, newest", "files", wormhole, "newest", "inline", 100)
     yield ours("change of one value", "defaults", wormhole, "defaults", "-", "-", can_observe=False)
-    yield ours("pass Data, .log", "log", wormhole, "log", "inline", 100)
-    yield ours("pass Data, .log", "durable", wormhole, "durable", "inline", 100)
+    yield ours("pass Data, last 100 000", "log", wormhole, "log", "inline", 100)
+    yield ours("pass Data, last 100 000", "durable", wormhole, "durable", "inline", 100)
     yield ours("<notify.h>", "calls", c / "notify-calls", kinds=DBUS)
     yield ours("requests", "requests", c / "request-calls", kinds=DBUS)
     yield ours("Delegation", "delegation", swift / "delegation-figures", kinds=(NONE,),
@@ -116,7 +116,7 @@ def list_by_hand(c):
 
     durable = {"BENCH_DURABLE": "1"}
     yield from (by_hand("write, rename, signal, read", group, "file", n_bytes)
-                for group, n_bytes in (("small", 100), ("medium", 64 << 10), ("large", 64 << 20)))
+                for group, n_bytes in (("small", 100), ("medium", 64 << 10), ("large", 1 << 20)))
     yield by_hand("write, rename, signal", "files", "file")
     yield by_hand("INSERT", "defaults", "insert")
     for group, env in (("log", None), ("durable", durable)):

@@ -129,14 +129,6 @@ def read_memory(pid):
     return fields["Pss"], fields["Anonymous"]
 
 
-def read_counters(pid):
-    """Bytes that a process has written and read, that it holds and maps; its page faults."""
-    traffic, status = read_fields(f"/proc/{pid}/io"), read_fields(f"/proc/{pid}/status")
-    stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return {"written": traffic["wchar"], "read": traffic["rchar"], "faults": int(stat[7]),
-            "memory": status["RssAnon"], "map": status["RssFile"] + status["RssShmem"]}
-
-
 def count_switches(pid):
     """How often each thread of a process has begun to wait."""
     counts = {}

@@ -105,10 +105,10 @@ def flood_columns(key):
             median(f"{key}_lost", "lost %", False), *pinned(key))
 
 
-def latency_of_messages(group, title, unit, columns=(), **more):
+def latency_of_messages(group, title, unit, **more):
     base = "write, rename, signal, read"
-    return Table(group, f"{title}, {unit}", (median(group), tail(group), ratio(group, to=base),
-                                            *columns), group=group, **more)
+    return Table(group, f"{title}, {unit}", (median(group), tail(group), ratio(group, to=base)),
+                 group=group, **more)
 
 
 def rate_of_messages(key, title, base="INSERT", **more):
@@ -195,26 +195,19 @@ INFO = [
           is_more_better=True, group="info"),
 ]
 
-COPIES = (median("large_written", "written"), median("large_read", "read"),
-          median("large_sender", "sender's memory"), median("large_receiver", "receiver's memory"),
-          median("large_map", "receiver's map"),
-          median("large_sender_faults", "sender's page faults"),
-          median("large_receiver_faults", "receiver's page faults"))
-
 MESSAGES = [
     latency_of_messages("small", "A message of 100 bytes until another process has read it", "µs",
                         question="How fast is a message?"),
     latency_of_messages("medium", "A message of 64 KiB until another process has read it", "µs"),
-    latency_of_messages("large", "A message of 64 MiB until another process has read it", "ms",
-                        COPIES, note="Written, read, memory and map: in bytes for each byte of the "
-                        "message. Page faults: for each message."),
-    rate_of_messages("files", "Files that nobody listens to", "write, rename, signal"),
+    latency_of_messages("large", "A message of 1 MiB until another process has read it", "µs"),
+    rate_of_messages("files", "A name that keeps one message, to which nobody listens",
+                     "write, rename, signal"),
     rate_of_messages("defaults", "Defaults that nobody listens to"),
-    rate_of_messages("log", "A log", question="How fast is a log?"),
-    rate_of_messages("log_heard", "A log that another process listens to",
+    rate_of_messages("log", "A name that keeps 100,000 messages", question="How fast is a history?"),
+    rate_of_messages("log_heard", "The same, to which another process listens",
                      note="Only those of Wormhole are heard."),
-    rate_of_messages("durable", "A log that waits for the disk"),
-    rate_of_messages("durable_heard", "A log that waits for the disk and is listened to",
+    rate_of_messages("durable", "The same, waiting for the disk"),
+    rate_of_messages("durable_heard", "The same, waiting for the disk, to which another process listens",
                      note="Only those of Wormhole are heard."),
 ]
 

@@ -126,16 +126,12 @@ MESSAGES = [
     *(at_most(f"message of 100 bytes: pass {what}", 1.5, "small", f"pass {what}",
               "write, rename, signal, read")
       for what in ("Data, .inline", "Data, .queue", "Codable, .inline", "Codable, .queue")),
-    *(absolute(f"message of 64 MiB, bytes for each byte: {title}", limit, f"large_{figure}",
-               "pass Data, .inline")
-      for title, limit, figure in (
-          ("written", 1.01, "written"), ("read", 0.01, "read"),
-          ("sender's memory", 0.01, "sender"), ("receiver's memory", 0.01, "receiver"),
-          ("receiver's map", 1.01, "map"))),
-    *(at_least(f"{title}: pass Data, .log", 0.6, figure, "pass Data, .log", "INSERT")
-      for title, figure in (("log", "log"), ("log, one listens", "log_heard"),
-                            ("log that waits for the disk", "durable"),
-                            ("log that waits for the disk, one listens", "durable_heard"))),
+    at_most("message of 64 KiB: pass Data, .inline", 1, "medium", "pass Data, .inline",
+            "write, rename, signal, read"),
+    *(at_least(title, 0.6, figure, "pass Data, last 100 000", "INSERT")
+      for title, figure in (("history", "log"), ("history, one listens", "log_heard"),
+                            ("history that waits for the disk", "durable"),
+                            ("history that waits for the disk, one listens", "durable_heard"))),
 ]
 
 CALLS = [

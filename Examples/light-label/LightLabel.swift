@@ -20,14 +20,14 @@ struct LightLabel {
     }
     try hole.bind(listener, to: .lightState, starting: .lastOrAbsent)
 
-    // Sequences: registered before they are returned. The levels come from a log, so all arrive.
+    // Sequences: registered before they are returned. All levels arrive, since a few are kept.
     let levels = try hole.messages(.lightLevel)
     let colours = try group.defaults.changes(of: .lightColour)
     let changes = try database.changes(in: ["choice"])
 
     try await withThrowingTaskGroup { tasks in
       tasks.addTask {
-        for await level in levels { label.yield("level: \(level.text { "\($0)" })") }
+        for try await level in levels { label.yield("level: \(level.text { "\($0)" })") }
       }
       tasks.addTask {
         for try await colour in colours {

@@ -4,19 +4,19 @@ public import Wormhole
 /// The app group of the lights.
 public enum Lights {
   /// Opens the group.
-  public static func openGroup() throws(WormholeError) -> AppGroup {
+  public static func openGroup() throws -> AppGroup {
     try AppGroup("org.example.lights")
   }
 }
 
 extension MessageName where Value == Bool {
-  /// Whether the light is on. Two switches may toggle it at the same time.
-  public static var lightState: Self { Self("org.example.light.state", transit: .coordinatedFile) }
+  /// Whether the light is on.
+  public static var lightState: Self { "org.example.light.state" }
 }
 
 extension MessageName where Value == Double {
   /// How bright it is, from 0 to 1. The label wants to show every step.
-  public static var lightLevel: Self { Self("org.example.light.level", transit: .log(count: 100)) }
+  public static var lightLevel: Self { Self("org.example.light.level", keep: .last(100)) }
 }
 
 extension DefaultsKey where Value == String {
@@ -26,7 +26,7 @@ extension DefaultsKey where Value == String {
 
 extension AppGroup {
   /// Opens the database of questions, each with choices that weigh more the more often they win.
-  public func choices() throws(WormholeError) -> SharedDatabase {
+  public func choices() throws -> SharedDatabase {
     try database(
       "choices.sqlite",
       migrations: [

@@ -6,7 +6,7 @@ import DarwinNotifySupport
 final class Inbox: Sendable {
   private struct Contents {
     var names: Set<String> = []
-    var channels: Set<Int> = []
+    var messages: Set<MessageAddress> = []
   }
 
   private let contents = Locked(Contents())
@@ -23,16 +23,16 @@ final class Inbox: Sendable {
   }
 
   /// Notes that something was passed to a message name, and has it handled.
-  func note(channel: Int) {
-    contents.withLock { _ = $0.channels.insert(channel) }
+  func note(_ address: MessageAddress) {
+    contents.withLock { _ = $0.messages.insert(address) }
     turn.takeForNews()
   }
 
   /// Takes what was noted.
-  func take() -> (names: Set<String>, channels: Set<Int>) {
+  func take() -> (names: Set<String>, messages: Set<MessageAddress>) {
     contents.withLock { contents in
       defer { contents = Contents() }
-      return (contents.names, contents.channels)
+      return (contents.names, contents.messages)
     }
   }
 }

@@ -16,12 +16,8 @@ struct Peer {
 }
 
 extension Realm {
-  /// Reads which origins were met in earlier runs. Returns their numbers.
-  func metOrigins() throws(Mistake) -> [UInt64] {
-    try relay.store.origins(in: settings.name).keys.map(\.number)
-  }
-
-  func beginPeers() throws(Mistake) {
+  /// Reads which origins were met in earlier runs.
+  func beginPeers() throws {
     peers = try relay.store.origins(in: settings.name).mapValues { Peer(isKnown: $0) }
   }
 
@@ -38,8 +34,6 @@ extension Realm {
       }
       peers[origin] = Peer(isKnown: false)
       metNow[origin] = Date.nowNanoseconds
-      relay.foreignOrigins.insert(origin.number)
-      // Before any of its records is stored: they are recognized by their origin.
       relay.keeping {
         try relay.store.set(origin, isKnown: false, in: settings.name)
         try relay.store.commit()
@@ -47,12 +41,6 @@ extension Realm {
     }
     peers[origin]?.lastSign = Date.nowNanoseconds
     return true
-  }
-
-  /// Whether the announced numbers of an origin's logs are the ones to begin with.
-  func isFirstPresence(of origin: Origin, isRetained: Bool) -> Bool {
-    guard let peer = peers[origin], peer.isKnown else { return true }
-    return isRetained && metNow[origin] != nil && peer.state == nil
   }
 
   /// All that the broker keeps has arrived.
@@ -78,19 +66,10 @@ extension Realm {
   }
 
   func receivePresence(_ presence: PresencePayload, by origin: Origin, isRetained: Bool) {
-    if presence.state != .offline { compare(presence.logs, of: origin, isRetained: isRetained) }
     peers[origin]?.state = presence.state
     peers[origin]?.version = presence.version
     guard presence.state == .online else { return }
     if state == .online { know(origin) }
-    if !isRetained { resend(presence.stored[relay.origin] ?? [:]) }
-  }
-
-  /// Our presence, as the others must know it.
-  var presence: PresencePayload {
-    var presence = PresencePayload(.online, connected: connectedAt, version: version)
-    presence.logs = settings.sends ? publishedLogs : [:]
-    presence.stored = settings.receives ? storedLogs : [:]
-    return presence
+    if !isRetained { askAgain(origin) }
   }
 }

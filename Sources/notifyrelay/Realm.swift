@@ -27,15 +27,14 @@ final class Realm: ConnectionDelegate {
   /// The stored counts of their posts there, as far as they have been needed.
   var seenNames: [NameKey: UInt64] = [:]
 
-  // Newest values: Realm+Values.swift.
-  var waitingValues = Waiting<MessageAddress>()
-  var confirmedValues: [MessageAddress: UInt64] = [:]
-
-  // Logs: Realm+Logs.swift.
-  var readers: [MessageAddress: LogReader] = [:]
-  var stored: [Origin: [MessageAddress: StoredLog]] = [:]
-  var notNoted: [LogKey: ArraySlice<NotNoted>] = [:]
-  var asked: [LogKey: ContinuousClock.Instant] = [:]
+  // Records: Realm+Records.swift.
+  private(set) var groups: [String: LocalGroup] = [:]
+  var readers: [MessageAddress: RecordReader] = [:]
+  var waitingRecords = Waiting<MessageAddress>()
+  /// What the broker keeps of ours, while we join.
+  var confirmedRecords: [MessageAddress: (epoch: UInt64, number: UInt64)] = [:]
+  var asked: [RecordKey: (at: ContinuousClock.Instant, payload: AskPayload)] = [:]
+  var waitingAsks = Waiting<RecordKey>()
 
   // Other origins: Realm+Presence.swift.
   var peers: [Origin: Peer] = [:]
@@ -71,9 +70,12 @@ final class Realm: ConnectionDelegate {
     topics = Topics(realm: settings.name, by: relay.origin)
   }
 
-  func begin() throws(Mistake) {
+  func begin() throws {
     try beginPeers()
-    try beginLogs()
+    for name in settings.groups {
+      groups[name] = try LocalGroup(name, inbox: relay.inbox)
+    }
+    try beginRecords()
     connection = try Connection(settings, as: relay.origin, on: relay.loop, delegate: self)
     connection?.open()
   }
@@ -84,38 +86,13 @@ final class Realm: ConnectionDelegate {
     connection?.close()
   }
 
-  // MARK: Events of this machine
-
-  func hasFound(_ channel: Channel) {
-    guard settings.groups.contains(channel.address.group), settings.sends else { return }
-    if channel.isLog { addReader(of: channel) }
-    hasChanged(channel)
-  }
-
-  func hasChanged(_ channel: Channel) {
-    guard settings.groups.contains(channel.address.group), settings.sends else { return }
-    if channel.isLog {
-      readers[channel.address]?.hasNews = true
-    } else {
-      waitingValues.append(channel.address)
-    }
-  }
-
-  /// Reports that a channel cannot be read, and tries again after a second.
-  func readLater(_ address: MessageAddress, _ error: any Error) {
-    report("\(address.name) of \(address.group) cannot be read: \(error)")
-    relay.loop.set("read \(settings.name) \(address)", after: .seconds(1)) { [self] in
-      if let channel = relay.channels.find(address) { hasChanged(channel) }
-    }
-  }
-
   /// The number of received messages that are not stored yet.
   var unacknowledged: Int { connection?.unacknowledged ?? 0 }
 
   /// Whether something must be published now, or the broker may be waiting to send more.
   var isInHurry: Bool {
     unacknowledged > Self.maxUnacknowledged || mustSayPresence || waitingNames.count > 0
-      || waitingValues.count > 0 || readers.values.contains(where: \.hasNews)
+      || waitingRecords.count > 0 || waitingAsks.count > 0
   }
 
   /// All received messages are stored.
@@ -126,16 +103,16 @@ final class Realm: ConnectionDelegate {
     defer { connection?.flush() }
     guard state == .online else { return }
     while underway.count < Self.maxUnderway,
-      publishName() || publishPresence() || publishValue() || publishRecord()
+      publishName() || publishPresence() || publishAsk() || publishRecord()
     {}
   }
 
   /// Publishes our presence behind the names, which set the baseline for those who meet us only
-  /// now, and before the records, of which these get all that follow it.
+  /// now, and before the records, of which these want all that follow it.
   private func publishPresence() -> Bool {
     guard mustSayPresence else { return false }
     mustSayPresence = false
-    sayPresence(presence)
+    sayPresence(PresencePayload(.online, connected: connectedAt, version: version))
     return true
   }
 
@@ -192,10 +169,9 @@ final class Realm: ConnectionDelegate {
   func didConnect() {
     say("connected to \(settings.broker.host)")
     (state, problem) = (.joining, nil)
-    (underway, namesUnderway, confirmedNames, confirmedValues) = ([:], [], [:], [:])
+    (underway, namesUnderway, confirmedNames, confirmedRecords) = ([:], [], [:], [:])
     (asked, metNow) = ([:], [:])
     for origin in peers.keys { peers[origin]?.serial = nil }
-    rewindLogs()
     connection?.subscribe(ownTopics, isOwn: true)
     connection?.subscribe(foreignTopics, isOwn: false)
     join()
@@ -247,19 +223,18 @@ final class Realm: ConnectionDelegate {
     }
     switch subject {
     case .name(let name): namesUnderway.remove(name)
-    case .log(let address): didPublishRecord(of: address, identifier, failure)
-    case .value, .presence: break
+    case .record(let address): didPublishRecord(of: address, identifier, failure)
+    case .ask, .presence: break
     }
   }
 
   func didReceive(_ message: Message) {
     counts.received += 1
     guard let (subject, origin) = topics.parse(message.topic) else { return counts.malformed += 1 }
-    let maxBytes = subject == .presence ? settings.maxPresence : settings.maxBytes
-    let isTooLarge = message.isCut || message.payload.count > maxBytes
+    let isTooLarge = message.isCut || message.payload.count > settings.maxBytes
     if isTooLarge {
       counts.tooLarge += 1
-      guard case .log = subject else { return }
+      guard case .record = subject else { return }
     }
     do throws(PayloadError) {
       let fields = try Fields(message.payload)
@@ -288,30 +263,24 @@ final class Realm: ConnectionDelegate {
     case .name(let name):
       guard settings.receives, settings.shares(name) else { return counts.notShared += 1 }
       receive(name, try NamePayload(fields), by: origin, isRetained: isRetained)
-    case .value(let address):
-      guard let group = group(of: address) else { return counts.notShared += 1 }
-      receive(
-        try RecordPayload(fields), of: address, in: group, by: origin, isRetained: isRetained)
-    case .log(let address):
-      guard let group = group(of: address) else { return counts.notShared += 1 }
+    case .record(let address):
+      guard settings.receives, let group = groups[address.group] else {
+        return counts.notShared += 1
+      }
       receiveRecord(
         try RecordPayload(fields), of: address, in: group, by: origin, isTooLarge: isTooLarge)
+    case .ask(let address): resend(try AskPayload(fields), of: address)
     }
-  }
-
-  func group(of address: MessageAddress) -> LocalGroup? {
-    settings.receives && settings.groups.contains(address.group) ? relay.groups[address.group] : nil
   }
 
   /// Handles one of our own messages, which the broker sends back.
   private func receiveOwn(_ subject: Subject, _ fields: Fields) throws(PayloadError) {
     switch subject {
     case .name(let name): confirmName(name, try NamePayload(fields))
-    case .value(let address):
-      let number = try RecordPayload(fields).number
-      // The broker may keep messages that nobody here has ever passed.
-      if relay.channels.find(address) != nil { confirmedValues[address] = number }
-    case .log: break
+    case .record(let address):
+      let payload = try RecordPayload(fields)
+      confirmedRecords[address] = (payload.epoch, payload.number)
+    case .ask: break
     case .presence:
       let presence = try PresencePayload(fields)
       if presence.state == .joining, presence.connected == connectedAt { return didJoin() }
@@ -331,7 +300,7 @@ final class Realm: ConnectionDelegate {
     (joinedAt, ownTimes) = (connectedAt, [])
     if settings.sends {
       waitForUnconfirmedNames()
-      waitForUnconfirmedValues()
+      rewindRecords()
     }
     knowPeers()
     mustSayPresence = true
@@ -339,12 +308,12 @@ final class Realm: ConnectionDelegate {
 
   private var ownTopics: [String] {
     let (base, origin) = (topics.base, relay.origin)
-    let sent = settings.sends ? ["\(base)n/+/\(origin)", "\(base)w/+/+/\(origin)"] : []
+    let sent = settings.sends ? ["\(base)n/+/\(origin)", "\(base)r/+/+/\(origin)"] : []
     return sent + ["\(base)p/\(origin)"]
   }
 
   private var foreignTopics: [String] {
-    [topics.base + (settings.receives ? "#" : "p/+")]
+    (settings.receives ? ["#"] : ["p/+", "a/#"]).map { topics.base + $0 }
   }
 
   // MARK: Reports

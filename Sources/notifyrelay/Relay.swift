@@ -2,6 +2,7 @@
 
 import DarwinNotify
 import Glibc
+import Wormhole
 
 /// Everything that runs, and belongs to the thread that has the turn. Local posts and messages are
 /// counted, published and stored; those of other machines are posted, stored, and only then
@@ -9,16 +10,11 @@ import Glibc
 final class Relay {
   private let turn: Turn
   let loop: Loop
-  private let inbox: Inbox
+  let inbox: Inbox
   let origin: Origin
   let store: Store
   let names: LocalNames
-  let channels: Channels
-  private(set) var groups: [String: LocalGroup] = [:]
   private(set) var realms: [Realm] = []
-
-  /// All origins but this one, by the numbers that their records bear.
-  var foreignOrigins: Set<UInt64> = []
 
   private var signals: [any Sendable] = []
   private var socket: StatusSocket?
@@ -38,9 +34,7 @@ final class Relay {
     origin = try Origin(in: directory)
     store = try Store(in: directory)
     names = LocalNames(store: store, inbox: inbox)
-    channels = Channels(inbox: inbox)
     for realm in settings { realms.append(try Realm(realm, of: self)) }
-    for realm in realms { foreignOrigins.formUnion(try realm.metOrigins()) }
   }
 
   func run() throws(Mistake) -> Never {
@@ -60,23 +54,15 @@ final class Relay {
     SignalPipe.open(on: loop) { [self] in end() }
     do {
       try names.begin(sharing: Array(Set(realms.flatMap(\.settings.prefixes))))
-      for name in Set(realms.flatMap(\.settings.groups)) {
-        groups[name] = try LocalGroup(name, loop: loop, channels: channels)
-      }
+      for realm in realms { try realm.begin() }
     } catch let mistake as Mistake {
       throw mistake
+    } catch let error as WormholeError {
+      throw Mistake("\(error)", status: 2)
     } catch {
-      notifyrelay.end(Mistake("notifications cannot be used here: \(error)", status: 2))
+      throw Mistake("notifications cannot be used here: \(error)", status: 2)
     }
-    channels.found = { [self] channel in for realm in realms { realm.hasFound(channel) } }
-    for group in groups.values { try group.begin() }
-    for realm in realms { try realm.begin() }
     socket = try StatusSocket(on: loop) { [self] in Status(self) }
-  }
-
-  /// The origin of a record: that of another machine, or ours.
-  func origin(of process: UInt64) -> Origin {
-    foreignOrigins.contains(process) ? Origin(number: process) : origin
   }
 
   /// Runs what can only fail if the disk does, which ends the program: it goes on where it was.
@@ -95,8 +81,8 @@ final class Relay {
     for name in names.count(posted) {
       for realm in realms { realm.hasPosted(name) }
     }
-    for index in noted.channels {
-      for realm in realms { realm.hasChanged(channels.all[index]) }
+    for address in noted.messages {
+      for realm in realms { realm.hasChanged(address) }
     }
     if realms.contains(where: { $0.unacknowledged > 0 }) {
       guard mustKeep || realms.contains(where: \.isInHurry) else { return keepSoon() }

@@ -7,7 +7,7 @@ import Wormhole
 
 extension MessageName where Value == Int {
   fileprivate static var value: Self { "org.example.value" }
-  fileprivate static var record: Self { MessageName("org.example.record", transit: .log) }
+  fileprivate static var record: Self { MessageName("org.example.record", keep: .last(10_000)) }
 }
 
 /// A few rounds; `Scripts/soak-relay` makes 200.

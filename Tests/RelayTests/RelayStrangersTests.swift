@@ -46,27 +46,6 @@ struct RelayStrangersTests {
     try await session.start(realm + ["--share", "\u{E9}"])
   }
 
-  @Test func presenceMayBeLargerThanOtherPayloads() async throws {
-    let (broker, session) = (try TestBroker(), try Session())
-    try await broker.start()
-    try await session.start(broker.realm() + ["--max-payload", "1024"])
-    let logs = (1...100).map { "log :org.example.others :steps\($0) 1\n" }.joined()
-    try await broker.publish("p/\(Self.stranger)", "1 1 online 1 :1.0\n\(logs)")
-    await eventually { await session.status()?.realms.first?.peers.first?.state == "online" }
-  }
-
-  @Test func aPresenceOfManyLinesIsReadInTime() async throws {
-    let (broker, session) = (try TestBroker(), try Session())
-    try await broker.start()
-    try await session.start(broker.realm() + ["--max-payload", "16000000"])
-    let line = String(repeating: "x", count: 49) + "\n"
-    let lines = String(repeating: line, count: 300_000)
-    let begin = ContinuousClock.now
-    try await broker.publish("p/\(Self.stranger)", "1 1 online 1 :1.0\n\(lines)")
-    await eventually { await session.status()?.realms.first?.peers.first?.state == "online" }
-    #expect(.now - begin < .seconds(20 * slowness))
-  }
-
   /// Each name of another machine takes memory and a place in the table.
   @Test func namesOfAStrangerLeaveRoomForOurs() async throws {
     let (broker, session) = (try TestBroker(), try Session())

@@ -1,6 +1,6 @@
 // Messages of Wormhole: a post passes a value, an observer looks at the whole of it.
 //
-//     peer-wormhole file|log|durable DELIVERY N_BYTES|reading COMMAND...
+//     peer-wormhole newest|log|durable DELIVERY N_BYTES|reading COMMAND...
 //     peer-wormhole defaults - - COMMAND...
 //
 // DELIVERY is inline or queue. A reading is a Codable struct, whose JSON text has about 100 bytes.
@@ -18,7 +18,7 @@ protocol Subject {
   func post(_ name: UnsafePointer<CChar>) throws
   func observe(
     _ name: UnsafePointer<CChar>, _ heard: @escaping @Sendable () -> Void
-  ) throws -> MessageObservation?
+  ) throws -> NotificationObservation?
 }
 
 struct Reading: Codable, Sendable {
@@ -33,11 +33,9 @@ struct Reading: Codable, Sendable {
 struct Messages<Value: Codable & Sendable>: Subject {
   let wormhole: Wormhole
   let value: Value
-  let transit: any MessageTransit
+  let keep: Wormhole.Keep
+  let isDurable: Bool
   let delivery: Delivery
-
-  /// Fills the log of a name, so that its file does not grow any more; `nil` where there is none.
-  let filler: (any MessageTransit)?
 
   /// By the address of their text.
   var names: [UnsafePointer<CChar>: MessageName<Value>] = [:]
@@ -46,20 +44,21 @@ struct Messages<Value: Codable & Sendable>: Subject {
   private static var rowsOfFullLog: Int { 1200 }
 
   mutating func prepare(_ text: UnsafePointer<CChar>) throws {
-    names[text] = name(text, transit)
-    guard let filler else { return }
-    for _ in 0..<Self.rowsOfFullLog { try wormhole.blocking.pass(value, to: name(text, filler)) }
+    names[text] = name(text)
+    for _ in 0..<Self.rowsOfFullLog {
+      try wormhole.blocking.pass(value, to: name(text, isDurable: false))
+    }
   }
 
   func post(_ text: UnsafePointer<CChar>) throws {
-    try wormhole.blocking.pass(value, to: names[text] ?? name(text, transit))
+    try wormhole.blocking.pass(value, to: names[text] ?? name(text))
   }
 
   func observe(
     _ text: UnsafePointer<CChar>, _ heard: @escaping @Sendable () -> Void
-  ) throws -> MessageObservation? {
+  ) throws -> NotificationObservation? {
     let last = Last<Value>()
-    return try wormhole.listen(name(text, transit), starting: .new, on: delivery) { message in
+    return try wormhole.listen(name(text), starting: .new, on: delivery) { message in
       guard let value = message.value else { preconditionFailure("\(message)") }
       if let data = value as? Data {
         data.withUnsafeBytes { bench_touch($0.baseAddress, $0.count) }
@@ -70,9 +69,9 @@ struct Messages<Value: Codable & Sendable>: Subject {
   }
 
   private func name(
-    _ text: UnsafePointer<CChar>, _ transit: any MessageTransit
+    _ text: UnsafePointer<CChar>, isDurable: Bool? = nil
   ) -> MessageName<Value> {
-    MessageName(String(cString: text), transit: transit)
+    MessageName(String(cString: text), keep: keep, durable: isDurable ?? self.isDurable)
   }
 }
 
@@ -94,19 +93,18 @@ struct Changes: Subject {
 
   func observe(
     _ name: UnsafePointer<CChar>, _ heard: @escaping @Sendable () -> Void
-  ) throws -> MessageObservation? { nil }
+  ) throws -> NotificationObservation? { nil }
 }
 
 func makeSubject(_ arguments: [String]) throws -> any Subject {
   let wormhole = try Wormhole(group: AppGroup("org.example.bench"))
-  let (transit, delivery, value) = (arguments[0], arguments[1], arguments[2])
-  if transit == "defaults" { return Changes(defaults: wormhole.group.defaults) }
+  let (kind, delivery, value) = (arguments[0], arguments[1], arguments[2])
+  if kind == "defaults" { return Changes(defaults: wormhole.group.defaults) }
   func messages<Value: Codable & Sendable>(_ value: Value) -> any Subject {
     Messages(
       wormhole: wormhole, value: value,
-      transit: transit == "file" ? .file : .log(durable: transit == "durable"),
-      delivery: delivery == "inline" ? .inline : .queue(DispatchQueue(label: "bench")),
-      filler: transit == "file" ? nil : .log)
+      keep: kind == "newest" ? .newest : .last(100_000), isDurable: kind == "durable",
+      delivery: delivery == "inline" ? .inline : .queue(DispatchQueue(label: "bench")))
   }
   guard let count = Int(value) else { return messages(Reading()) }
   return messages(Data(repeating: 1, count: count))
@@ -117,7 +115,7 @@ nonisolated(unsafe) var subject: (any Subject)?
 // Set before they run.
 
 /// Keeps the observations until the process ends; used only by the main thread.
-nonisolated(unsafe) var observations: [MessageObservation] = []
+nonisolated(unsafe) var observations: [NotificationObservation] = []
 // The commands register one after the other, before they wait.
 
 /// Runs what may throw; returns a number to C.

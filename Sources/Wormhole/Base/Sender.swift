@@ -7,40 +7,38 @@ extension Wormhole {
   /// The process that passed a message or made a change.
   ///
   /// Only processes of the same user can write the files of a group, and they identify themselves:
-  /// the numbers are for display, not proof.
+  /// all of this is for display, not proof.
   public struct Sender: Hashable, Sendable {
-    /// The process identifier, in the pid namespace of the sender. Processes in different
-    /// namespaces may have the same one.
+    /// The process identifier, in the pid namespace of the sender, 0 if it is not known. Processes
+    /// in different namespaces may have the same one.
     public let pid: Int32
-
-    /// The effective user identifier.
-    public let uid: UInt32
 
     /// The random number that identifies the process; 0 if it is not known.
     public let process: UInt64
+
+    /// The name of the program, if it is known.
+    public let program: String?
+
+    /// The machine, if a relay has brought the message from another one.
+    public let machine: String?
 
     /// Creates a sender, for tests of a listener.
     ///
     /// - Parameters:
     ///   - pid: the process identifier.
-    ///   - uid: the user identifier.
     ///   - process: the number of the process.
-    public init(pid: Int32, uid: UInt32, process: UInt64 = 0) {
-      self.pid = pid
-      self.uid = uid
-      self.process = process
+    ///   - program: the name of the program.
+    ///   - machine: the machine.
+    public init(
+      pid: Int32, process: UInt64 = 0, program: String? = nil, machine: String? = nil
+    ) {
+      (self.pid, self.process, self.program, self.machine) = (pid, process, program, machine)
     }
 
     /// The calling process. A forked child is a different process.
     public static var current: Self {
-      Self(pid: getpid(), uid: geteuid(), process: ProcessNumber.current)
+      Self(pid: getpid(), process: ProcessNumber.current, program: ProgramName.current)
     }
-
-    /// No process, for what cannot be read.
-    static let unknown = Self(pid: 0, uid: 0)
-
-    /// Whether it is the calling process.
-    var isCurrent: Bool { process != 0 && process == ProcessNumber.current }
   }
 }
 
@@ -55,5 +53,22 @@ private enum ProcessNumber {
       if drawn.pid != pid { drawn = (pid, .random(in: 1...UInt64.max)) }
       return drawn.number
     }
+  }
+}
+
+/// The name of this program.
+enum ProgramName {
+  static let current: String = {
+    let path = CommandLine.arguments.first ?? ""
+    return String(path.split(separator: "/").last ?? "").clipped(to: 255)
+  }()
+}
+
+extension String {
+  /// As many characters as fit into a number of bytes.
+  fileprivate func clipped(to count: Int) -> String {
+    var text = self
+    while text.utf8.count > count { text.removeLast() }
+    return text
   }
 }

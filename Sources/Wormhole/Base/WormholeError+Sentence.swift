@@ -38,17 +38,13 @@ extension WormholeError: CustomStringConvertible {
     case .damaged: "\(file) is damaged\(why)"
     case .unknownFormat:
       "\(file) has format \(found), which this version of the library does not know"
-    case .tooLarge: "\(found) bytes exceed the limit of \(expected)"
+    case .tooLarge:
+      "\(found) bytes exceed the limit of \(expected); store a file in the group and pass its name"
     case .codecMismatch: "\(name): encoded with \(found), expected \(expected)"
     case .typeMismatch: "\(name): a value of type \(found), expected \(expected)"
     case .versionMismatch: "\(name): version \(found) of the type, expected \(expected)"
     case .encoding: "cannot be encoded\(why)"
     case .decoding: "cannot be decoded\(why)"
-    case .notCoordinated:
-      "\(name) cannot be updated with the transit \(found); use a coordinated file or a log"
-    case .otherTransit:
-      "\(name) is used with the transit \(expected), but its files belong to the transit \(found)"
-    case .noCursors: "\(name) has no cursors with the transit \(found); use a log"
     case .cursorInUse: "the cursor \(name) is in use by another reader"
     case .cursorNotStored: "the cursor \(name) was not stored\(why)"
     case .database: "SQLite error \(number ?? 1)\(why)"
@@ -58,9 +54,6 @@ extension WormholeError: CustomStringConvertible {
     case .unknownMigrations:
       "\(file) has run migrations that this program does not know: \(list)"
     case .migrationFailed: "the migration \(name) of \(file) failed\(why)"
-    case .notCleared:
-      failures.sorted { $0.key < $1.key }.map { "\($0.key) was not cleared: \($0.value)" }
-        .joined(separator: "; ")
     case .notification: "the change is stored, but listeners could not be notified\(why)"
     }
   }

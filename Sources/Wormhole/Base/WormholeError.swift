@@ -6,26 +6,29 @@ internal import Glibc
 
 /// An error of an app group or its contents.
 ///
-/// A `catch` clause or a `switch` names the kind, as in `catch .busy`; the properties have the
-/// details, as far as there are any.
+/// A `catch` clause names the kind, as in `catch WormholeError.busy`; a `switch` uses ``code``. The
+/// other properties have the details, as far as there are any. Two errors of one kind are equal,
+/// whatever their details.
 ///
 ///     do {
-///       try hole.pass(true, to: .lightState)
-///     } catch .busy {
+///       try await hole.pass(true, to: .lightState)
+///     } catch WormholeError.busy {
 ///       print("later")
 ///     } catch {
-///       print("\(error.path ?? "somewhere"): \(error)")
+///       print("\(error)")
 ///     }
-public struct WormholeError: Error, Hashable, Sendable {
-  enum Code: Sendable {
+public struct WormholeError: Error, Sendable {
+  /// The kinds of errors. The properties of the same names describe them.
+  public enum Code: Hashable, Sendable {
     case invalidIdentifier, reservedName, notPrivate, diskFull, system, busy, heldByReader, nested
     case cancelled, timedOut, foreign, damaged, unknownFormat, tooLarge, codecMismatch
-    case typeMismatch, versionMismatch, encoding, decoding, notCoordinated, noCursors
-    case otherTransit, cursorInUse, cursorNotStored, database, unknownTable, noSuchRow
-    case newerSchema, unknownMigrations, migrationFailed, notCleared, notification
+    case typeMismatch, versionMismatch, encoding, decoding, cursorInUse, cursorNotStored
+    case database, unknownTable, noSuchRow, newerSchema, unknownMigrations, migrationFailed
+    case notification
   }
 
-  let code: Code
+  /// The kind of error.
+  public let code: Code
 
   /// The file or directory.
   public private(set) var path: String?
@@ -37,10 +40,10 @@ public struct WormholeError: Error, Hashable, Sendable {
   /// The error number of the system, such as `EACCES`, or the extended result code of SQLite.
   public private(set) var number: Int32?
 
-  /// The expected type, codec, version, transit or limit.
+  /// The expected type, codec, version or limit.
   public private(set) var expected: String?
 
-  /// The one that was found instead.
+  /// The one that was found instead; the process that was in the way.
   public private(set) var found: String?
 
   /// The reason, in words.
@@ -49,43 +52,31 @@ public struct WormholeError: Error, Hashable, Sendable {
   /// The names of several tables or migrations.
   public private(set) var names: [String] = []
 
-  /// The errors of messages that could not be cleared, by their names.
-  public private(set) var failures: [String: WormholeError] = [:]
-
   private init(
     _ code: Code, path: String? = nil, name: String? = nil, number: Int32? = nil,
-    expected: String? = nil, found: String? = nil, reason: String? = nil, names: [String] = [],
-    failures: [String: WormholeError] = [:]
+    expected: String? = nil, found: String? = nil, reason: String? = nil, names: [String] = []
   ) {
     (self.code, self.path, self.name, self.number) = (code, path, name, number)
     (self.expected, self.found, self.reason) = (expected, found, reason)
-    (self.names, self.failures) = (names, failures)
+    self.names = names
   }
 
-  /// Returns the error with details, for a ``MessageTransit`` of your own.
-  ///
-  /// - Parameters:
-  ///   - path: the file or directory.
-  ///   - number: the error number of the system.
-  ///   - reason: why, in words.
-  /// - Returns: the error, of the same kind.
-  public func with(path: String? = nil, number: Int32? = nil, reason: String? = nil) -> Self {
+  /// Returns the error with details.
+  package func with(path: String? = nil, number: Int32? = nil, reason: String? = nil) -> Self {
     var error = self
     error.path = path ?? self.path
     error.number = number ?? self.number
     error.reason = reason ?? self.reason
     return error
   }
+}
 
-  /// Returns whether two errors are of the same kind, whatever their details: `catch .busy`.
-  ///
-  /// - Parameters:
-  ///   - pattern: the error that is named.
-  ///   - error: the error that was thrown.
-  /// - Returns: whether it is of that kind.
-  public static func ~= (pattern: Self, error: Self) -> Bool {
-    pattern.code == error.code
-  }
+extension WormholeError: Hashable {
+  /// Returns whether two errors are of the same kind.
+  public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+
+  /// Feeds the kind to a hasher.
+  public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
   // Disfavored, so that `case .busy` is not ambiguous between this type and another error type.
   /// Lets a `catch` clause name one of these errors where other errors may also occur.
@@ -104,15 +95,15 @@ extension WormholeError {
   /// An identifier or a name is empty; nothing was changed.
   public static let invalidIdentifier = Self(.invalidIdentifier)
 
-  /// The library uses a file of this ``name`` itself.
+  /// The library uses a file or directory of this ``name`` itself.
   public static let reservedName = Self(.reservedName)
 
   /// A directory is a symbolic link or not a directory, belongs to another user, or can be written
   /// by others.
   public static let notPrivate = Self(.notPrivate)
 
-  /// There is no room for a file, or the user's quota is exhausted, wherever it was noticed: in a
-  /// file, a log, the defaults or a database. Nothing has changed.
+  /// There is no room for a file, or the user's quota is exhausted, wherever it was noticed.
+  /// Nothing has changed.
   public static let diskFull = Self(.diskFull)
 
   /// A system call failed with an error ``number``, such as `EACCES`.
@@ -143,7 +134,8 @@ extension WormholeError {
   /// A file was written by a later version of this library, in the format ``found``.
   public static let unknownFormat = Self(.unknownFormat)
 
-  /// A message has more bytes, ``found``, than the limit, ``expected``, allows.
+  /// A message has more bytes, ``found``, than the limit, ``expected``, allows: store a file in the
+  /// directory of the group, and pass its name.
   public static let tooLarge = Self(.tooLarge)
 
   /// A message was written with a different codec, ``found``, than it is read with.
@@ -160,16 +152,6 @@ extension WormholeError {
 
   /// A value could not be decoded; ``reason`` says why.
   public static let decoding = Self(.decoding)
-
-  /// The transit of a name has no lock under which a value can be read and written back.
-  public static let notCoordinated = Self(.notCoordinated)
-
-  /// The transit of a name keeps no cursors.
-  public static let noCursors = Self(.noCursors)
-
-  /// Other processes use another transit for the name: messages passed by one are not seen by the
-  /// other.
-  public static let otherTransit = Self(.otherTransit)
 
   /// A cursor is in use, perhaps by another process: two readers cannot share one.
   public static let cursorInUse = Self(.cursorInUse)
@@ -197,9 +179,6 @@ extension WormholeError {
 
   /// A migration failed; it has changed nothing.
   public static let migrationFailed = Self(.migrationFailed)
-
-  /// Some messages could not be cleared, and why: ``failures``. All others are cleared.
-  public static let notCleared = Self(.notCleared)
 
   /// The operation is complete, but listeners could not be notified; ``reason`` says why.
   public static let notification = Self(.notification)
@@ -277,18 +256,6 @@ extension WormholeError {
     Self(.decoding, reason: reason)
   }
 
-  package static func notCoordinated(name: String, transit: String) -> Self {
-    Self(.notCoordinated, name: name, found: transit)
-  }
-
-  package static func noCursors(name: String, transit: String) -> Self {
-    Self(.noCursors, name: name, found: transit)
-  }
-
-  package static func otherTransit(name: String, used: String, found: String) -> Self {
-    Self(.otherTransit, name: name, expected: used, found: found)
-  }
-
   package static func cursorInUse(_ name: String) -> Self {
     Self(.cursorInUse, name: name)
   }
@@ -319,10 +286,6 @@ extension WormholeError {
 
   package static func migrationFailed(name: String, reason: String, path: String) -> Self {
     Self(.migrationFailed, path: path, name: name, reason: reason)
-  }
-
-  package static func notCleared(_ failures: [String: WormholeError]) -> Self {
-    Self(.notCleared, failures: failures)
   }
 
   package static func notification(_ error: DarwinNotifyError) -> Self {

@@ -68,18 +68,3 @@ extension FileName {
     return FileName(for: original) == self ? original : nil
   }
 }
-
-/// The endings of the files of a message name.
-package enum FileSuffix {
-  /// The newest message, with a transit of files.
-  package static let message = ".message"
-
-  /// The numbers given out, with a transit of files.
-  package static let mailbox = ".mailbox"
-
-  /// The records, with a log.
-  package static let log = ".log"
-
-  /// The lock of a cursor.
-  static let cursor = ".cursor"
-}

@@ -1,5 +1,6 @@
 // Shows the stored message of a name as an observable property.
 
+internal import DarwinNotify
 public import Observation
 
 /// The stored value of a name as a property that can be observed, as views do.
@@ -18,21 +19,20 @@ public import Observation
 
   private let name: MessageName<Value>
   private let hole: Wormhole
-  @ObservationIgnored private var observation: MessageObservation?
+  @ObservationIgnored private var observation: NotificationObservation?
 
-  /// Reads the value and begins to follow it. With a coordinated ``FileTransit`` it waits for
-  /// a process that is just passing a message.
+  /// Reads the value and begins to follow it.
   ///
   /// - Parameters:
   ///   - name: the name of the messages.
   ///   - hole: the wormhole, which lives as long as this object.
   /// - Throws: what ``Wormhole/bind(_:to:from:starting:)`` throws. A value that cannot be read is
   ///   in ``error``.
-  public init(_ name: MessageName<Value>, in hole: Wormhole) throws(WormholeError) {
+  public init(_ name: MessageName<Value>, in hole: Wormhole) throws {
     self.name = name
     self.hole = hole
     do throws(WormholeError) {
-      value = try hole.blocking.message(name)
+      value = try name.value(of: hole.store.newest(of: name.rawValue))
     } catch {
       self.error = error
     }
@@ -46,7 +46,7 @@ public import Observation
   ///   - value: the value.
   ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
   /// - Throws: what ``Wormhole/pass(_:to:timeout:)`` throws.
-  public func pass(_ value: Value, timeout: Duration? = nil) async throws(WormholeError) {
+  public func pass(_ value: Value, timeout: Duration? = nil) async throws {
     try await hole.pass(value, to: name, timeout: timeout)
   }
 

@@ -11,11 +11,13 @@ extension Wormhole {
   /// stays. A message passed meanwhile is delivered exactly once.
   ///
   /// A listener is called once for each message, in the order of their numbers, never by two
-  /// threads at a time. With a transit of files it gets the newest message if it is slower than the
-  /// senders; ``Message/missed`` counts the others.
+  /// threads at a time. If it is slower than the senders, it does not get what is no longer kept;
+  /// ``Message/missed`` counts it.
   ///
-  /// Messages are read and decoded where the listener runs, except for the stored one, which is
-  /// read here.
+  /// Messages are read and decoded on threads of the library, never where the listener runs. A
+  /// listener with the delivery `.inline` runs on such a thread, too: others that read the store
+  /// wait for it. Here the place to start is read, for which no writer is waited for, and a cursor
+  /// that did not exist is stored.
   ///
   /// - Parameters:
   ///   - listener: the listener. Names of listeners are compared byte by byte.
@@ -23,25 +25,25 @@ extension Wormhole {
   ///   - senders: whose messages to deliver.
   ///   - start: the message to begin with.
   /// - Throws: ``WormholeError``; among them ``WormholeError/notification`` if the bus accepts
-  ///   no more rules, ``WormholeError/cursorInUse``,
-  ///   ``WormholeError/noCursors``.
+  ///   no more rules, ``WormholeError/cursorInUse``.
   ///
   /// The corresponding method of MMWormhole is `listenForMessageWithIdentifier:listener:`.
   public func bind<Value>(
     _ listener: Listener<Message<Value>>, to name: MessageName<Value>,
     from senders: Senders = .all, starting start: Start = .last
-  ) throws(WormholeError) {
-    let (channel, key) = (try channel(name), key(of: name))
-    let pump = MessagePump(from: senders, on: listener.delivery, listener.action)
-    let observation = try MessageObservation(pump, observing: channel)
+  ) throws {
+    let key = ExactString(name.rawValue)
+    let pump = try StoredPump(
+      of: feed(name, senders, start), on: listener.delivery, listener.action)
     // Only the listener that is replaced can have the cursor open.
-    let cursor = listeners.find(listener.name, of: key)?.cursor
-    let reader = try MessageReader(name, channel.mailbox, from: start, inheriting: cursor)
-    pump.cursor = reader.cursor
-    guard let old = listeners.put(observation, for: listener.name, of: key) else {
+    let cursor = listeners.find(listener.name, of: key)?.delivery.cursor
+    let reader = try MessageReader(
+      name, in: store, from: senders, starting: start, inheriting: cursor)
+    pump.prepare(reader)
+    guard let old = listeners.put(BoundListener(pump), for: listener.name, of: key) else {
       return pump.begin(reader)
     }
-    old.end { position in pump.begin(reader.following(position, from: start)) }
+    old.delivery.end { position in pump.begin(reader.following(position, from: start)) }
   }
 
   /// Removes a listener. On its executor, no call of it follows.
@@ -52,15 +54,15 @@ extension Wormhole {
   ///
   /// The corresponding method of MMWormhole is `stopListeningForMessageWithIdentifier:`.
   public func unbind<Value>(_ listener: String, from name: MessageName<Value>) {
-    listeners.take(listener, from: key(of: name))?.cancel()
+    listeners.take(listener, from: ExactString(name.rawValue))?.observation.cancel()
   }
 
   /// Removes all listeners that were bound to a name. Observations and sequences stay.
   ///
   /// - Parameter name: the name that the listeners are bound to.
   public func unbindAll<Value>(from name: MessageName<Value>) {
-    for observation in listeners.takeAll(from: key(of: name)) {
-      observation.cancel()
+    for listener in listeners.takeAll(from: ExactString(name.rawValue)) {
+      listener.observation.cancel()
     }
   }
 
@@ -70,7 +72,7 @@ extension Wormhole {
   ///   - name: the name to listen for.
   ///   - senders: whose messages to deliver.
   ///   - start: the message to begin with.
-  ///   - delivery: where the handler runs, and where messages are read and decoded for it.
+  ///   - delivery: where the handler runs.
   ///   - handler: the handler.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``bind(_:to:from:starting:)`` throws.
@@ -80,11 +82,11 @@ extension Wormhole {
     _ name: MessageName<Value>, from senders: Senders = .all, starting start: Start = .last,
     on delivery: Delivery,
     _ handler: @escaping @Sendable (Message<Value>) -> Void
-  ) throws(WormholeError) -> MessageObservation {
-    let channel = try channel(name)
-    let pump = MessagePump(from: senders, on: delivery, handler)
-    let observation = try MessageObservation(pump, observing: channel)
-    pump.begin(try MessageReader(name, channel.mailbox, from: start))
+  ) throws -> NotificationObservation {
+    let feed = feed(name, senders, start)
+    let pump = try StoredPump(of: feed, on: delivery, handler)
+    let observation = NotificationObservation(pump)
+    pump.begin(try feed.makeReader())
     return observation
   }
 
@@ -94,13 +96,13 @@ extension Wormhole {
   ///   - name: the name to listen for.
   ///   - senders: whose messages to deliver.
   ///   - start: the message to begin with.
-  ///   - handler: the handler. Messages are also read and decoded on the main actor.
+  ///   - handler: the handler.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``bind(_:to:from:starting:)`` throws.
   public func listen<Value>(
     _ name: MessageName<Value>, from senders: Senders = .all, starting start: Start = .last,
     _ handler: @escaping @MainActor @Sendable (Message<Value>) -> Void
-  ) throws(WormholeError) -> MessageObservation {
+  ) throws -> NotificationObservation {
     try listen(name, from: senders, starting: start, on: .main, onMainActor(handler))
   }
 
@@ -110,8 +112,7 @@ extension Wormhole {
   ///   - name: the name to listen for.
   ///   - senders: whose messages to deliver.
   ///   - start: the message to begin with.
-  ///   - actor: the actor, which lives as long as the observation. Messages are also read and
-  ///     decoded there.
+  ///   - actor: the actor, which lives as long as the observation.
   ///   - handler: the handler, which is passed the actor and the message.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: what ``bind(_:to:from:starting:)`` throws.
@@ -119,7 +120,7 @@ extension Wormhole {
     _ name: MessageName<Value>, from senders: Senders = .all, starting start: Start = .last,
     on actor: Isolation,
     _ handler: @escaping @Sendable (isolated Isolation, Message<Value>) -> Void
-  ) throws(WormholeError) -> MessageObservation {
+  ) throws -> NotificationObservation {
     let handler = onActor(actor, handler)
     return try listen(name, from: senders, starting: start, on: .actor(actor), handler)
   }
@@ -127,18 +128,46 @@ extension Wormhole {
   /// Returns the messages of a name as a sequence.
   ///
   /// It is registered when this returns: no later message is missed, however late the iteration
-  /// begins.
+  /// begins. A message that cannot be read is an element with its error; an error of the store ends
+  /// the sequence. With a cursor, asking for the next message stores that the previous one has
+  /// been handled. Leaving the loop by `break`, an error or a cancellation does not: the message
+  /// comes again.
   ///
   /// - Parameters:
   ///   - name: the name to listen for.
   ///   - senders: whose messages to deliver.
-  ///   - start: the message to begin with. With a cursor one iteration can run at a time; a further
-  ///     one ends at once.
+  ///   - start: the message to begin with. With a cursor one iteration can run at a time.
   /// - Returns: the sequence, which ends with the task that iterates over it.
   /// - Throws: what ``bind(_:to:from:starting:)`` throws.
   public func messages<Value>(
     _ name: MessageName<Value>, from senders: Senders = .all, starting start: Start = .last
-  ) throws(WormholeError) -> Messages<Value> {
-    try Messages(of: name, in: try channel(name), from: senders, start)
+  ) throws -> StoredSequence<Message<Value>> {
+    try StoredSequence(feed(name, senders, start))
+  }
+
+  private func feed<Value>(
+    _ name: MessageName<Value>, _ senders: Senders, _ start: Start
+  ) -> StoredFeed<Message<Value>> {
+    let store = store
+    return StoredFeed(
+      path: store.path, queues: store.queues,
+      observe: { (handler) throws(WormholeError) in
+        try store.check(name.rawValue)
+        return try store.observe(name.rawValue, handler)
+      },
+      makeReader: { () throws(WormholeError) in
+        try MessageReader(name, in: store, from: senders, starting: start)
+      })
+  }
+}
+
+/// A listener in the table of a wormhole, which ends with it.
+struct BoundListener: Sendable {
+  let delivery: any StoredDelivery
+  let observation: NotificationObservation
+
+  init(_ delivery: any StoredDelivery) {
+    self.delivery = delivery
+    observation = NotificationObservation(delivery)
   }
 }

@@ -3,57 +3,68 @@
 extension Wormhole {
   /// Removes everything stored under all names, then notifies all listeners.
   ///
-  /// Only messages are removed: those of this library's transits and of the wormhole's own. Other
-  /// files in the directory stay.
-  ///
-  /// - Parameter timeout: how long the whole may take; `nil` waits ten seconds for the other
-  ///   writers of each name.
-  /// - Throws: ``WormholeError/notCleared`` with the messages that could not be cleared, say
-  ///   because their files are damaged, which ``remove(_:timeout:)`` repairs; all others are.
-  ///   ``WormholeError/cancelled`` or ``WormholeError/timedOut`` if some may not have been cleared
-  ///   yet. Other ``WormholeError`` if the directory cannot be read.
+  /// - Throws: ``WormholeError``. Some names may have been cleared.
   ///
   /// The corresponding method of MMWormhole is `clearAllMessageContents`.
-  public func clearAll(timeout: Duration? = nil) async throws(WormholeError) {
-    try await clearing.run(on: home.path, timeout: timeout) { [blocking] in
-      Result { () throws(WormholeError) in try blocking.clearAll() }
-    }.get()
+  public func clearAll() async throws {
+    try await store.run(.writing) { [store] (limit) throws(WormholeError) in
+      _ = try store.clearAll(within: limit)
+    }
   }
 
-  /// Removes a name with all its files, of every transit, damaged or not.
-  ///
-  /// The next message gets the number 1 again, and may use another transit. Cursors are removed,
-  /// too. Listeners stay; they get what is passed later. A message that another process passes
-  /// meanwhile may be lost.
+  /// Sets how many messages a name keeps, more or fewer than before, and removes the others. Nobody
+  /// is notified.
   ///
   /// - Parameters:
-  ///   - name: the name.
-  ///   - timeout: how long to wait for this wormhole's own writers; `nil` for no limit.
-  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, ``WormholeError/system``,
-  ///   ``WormholeError/notification`` if everything is removed but listeners could not be notified;
-  ///   ``WormholeError/invalidIdentifier``.
-  public func remove<Value>(
-    _ name: MessageName<Value>, timeout: Duration? = nil
-  ) async throws(WormholeError) {
-    try await channel(name).write(timeout: timeout) { [blocking] () throws(WormholeError) in
-      try blocking.remove(name)
-    }.get()
+  ///   - keep: how many messages to keep.
+  ///   - name: the name. What it says itself is set again when a message is passed.
+  /// - Throws: ``WormholeError``.
+  public func setKeep<Value>(_ keep: Keep, of name: MessageName<Value>) async throws {
+    try await store.run(.writing) { [store] (limit) throws(WormholeError) in
+      try store.setKeep(keep.count, of: name.rawValue, within: limit)
+    }
   }
+
+  /// Removes the messages and the cursors of a name, then notifies all listeners.
+  ///
+  /// Its numbers go on, and it keeps the newest message again, unless more is asked for.
+  ///
+  /// - Parameter name: the name.
+  /// - Throws: ``WormholeError/cursorInUse`` while a reader has a cursor of the name; other
+  ///   ``WormholeError``.
+  public func remove<Value>(_ name: MessageName<Value>) async throws {
+    try await store.run(.writing) { [store] (limit) throws(WormholeError) in
+      for cursor in try store.cursors(of: name.rawValue, within: limit) {
+        try store.removeCursor(cursor.name, of: name.rawValue, within: limit)
+      }
+      try store.clear(name.rawValue, within: limit)
+      try store.setKeep(1, of: name.rawValue, within: limit)
+    }
+  }
+
+  /// Moves a damaged file away: its messages are lost, and numbers begin at 1 again.
+  ///
+  /// The file stays beside the new one with the ending `.damaged`, in the place of one from an
+  /// earlier time. Listeners stay; their next message has ``Message/mayHaveMissed``.
+  ///
+  /// - Throws: ``WormholeError/system``.
+  public func startAnew() async throws {
+    try await store.run(.writing) { [store] (_) throws(WormholeError) in try store.startAnew() }
+  }
+
+  // MARK: Cursors
 
   /// Returns the cursors of a name, with how far they are behind.
   ///
-  /// - Parameters:
-  ///   - name: the name.
-  ///   - timeout: how long to wait; `nil` waits ten seconds for writers.
+  /// - Parameter name: the name.
   /// - Returns: the cursors, in the order of their names.
-  /// - Throws: ``WormholeError/noCursors`` with a transit of files,
-  ///   ``WormholeError/cancelled``, ``WormholeError/timedOut``, other ``WormholeError``.
-  public func cursors<Value>(
-    of name: MessageName<Value>, timeout: Duration? = nil
-  ) async throws(WormholeError) -> [Cursor] {
-    try await channel(name).read(timeout: timeout) { [blocking] () throws(WormholeError) in
-      try blocking.cursors(of: name)
-    }.get()
+  /// - Throws: ``WormholeError``.
+  public func cursors<Value>(of name: MessageName<Value>) async throws -> [Cursor] {
+    try await store.run(.reading) { [store] (limit) throws(WormholeError) in
+      try store.cursors(of: name.rawValue, within: limit).map {
+        Cursor(name: $0.name, sequence: $0.number, lag: $0.lag)
+      }
+    }
   }
 
   /// Removes a cursor. If it does not exist, nothing happens.
@@ -61,14 +72,12 @@ extension Wormhole {
   /// - Parameters:
   ///   - cursor: the name of the cursor.
   ///   - name: the name that it belongs to.
-  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
-  /// - Throws: ``WormholeError/cursorInUse``, ``WormholeError/noCursors``,
-  ///   ``WormholeError/cancelled``, ``WormholeError/timedOut``, other ``WormholeError``.
+  /// - Throws: ``WormholeError/cursorInUse``, other ``WormholeError``.
   public func removeCursor<Value>(
-    _ cursor: String, of name: MessageName<Value>, timeout: Duration? = nil
-  ) async throws(WormholeError) {
-    try await channel(name).write(timeout: timeout) { [blocking] () throws(WormholeError) in
-      try blocking.removeCursor(cursor, of: name)
-    }.get()
+    _ cursor: String, of name: MessageName<Value>
+  ) async throws {
+    try await store.run(.writing) { [store] (limit) throws(WormholeError) in
+      try store.removeCursor(cursor, of: name.rawValue, within: limit)
+    }
   }
 }

@@ -2,10 +2,9 @@
 
 internal import DarwinNotify
 internal import DarwinNotifySupport
-public import FoundationEssentials
-internal import Glibc
 
-/// A store of typed messages in the directory of a group, with a change notification for each name.
+/// Typed messages that the programs of a group pass to each other, with a change notification for
+/// each name.
 ///
 /// A message is stored before it is announced, so a program that starts later still finds it. The
 /// bus carries only the change notification: the name of the message, never its value.
@@ -14,52 +13,38 @@ internal import Glibc
 ///     try hole.bind(Listener("label") { message in show(message.value) }, to: .lightState)
 ///     try await hole.pass(true, to: .lightState)
 ///
-/// All calls may be made on any thread. Functions that read or write messages are asynchronous:
+/// All functions may be called on any thread. Those that read or write messages are asynchronous:
 /// they work on threads of the library, wait at most ten seconds for another process that is
-/// writing the same name, and end when the task is cancelled. ``blocking`` has the same functions
-/// for code that is not asynchronous.
-/// The corresponding class of MMWormhole is `MMWormhole`.
+/// writing, and end when the task is cancelled. ``blocking`` has some of them for code that is not
+/// asynchronous. The corresponding class of MMWormhole is `MMWormhole`.
 public final class Wormhole: Sendable {
   /// The group that the messages belong to.
   public let group: AppGroup
 
-  /// The transit for names that have none of their own.
-  public let transit: any MessageTransit
+  let store: MessageStore
+  let listeners = ListenerTable<ExactString, BoundListener>()
 
-  let home: PrivateDirectory
-  let listeners = ListenerTable<ExactString, MessageObservation>()
+  /// Runs the bodies of updates, which others need not wait for.
+  private let updates = WorkQueue(width: 4)
 
-  private let directoryName: String
-  private let channels = Locked<[ChannelKey: Channel]>([:])
-
-  /// Clears all names, for tasks.
-  let clearing = WorkQueue(width: 1)
-
-  /// Opens a wormhole. Its directory is made if it is missing.
+  /// Opens a wormhole. Its directory is made if it is missing, its file with the first message.
   ///
   /// Any number of wormholes may be open on one directory, in one process too. The named listeners
   /// of a wormhole end with it.
   ///
   /// - Parameters:
   ///   - group: the group that the messages belong to.
-  ///   - directory: the name of a directory in that of the group: any nonempty text. Characters
-  ///     that a file name cannot contain are escaped. `defaults` is taken.
-  ///   - transit: the transit for names that have none of their own.
-  /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/reservedName``,
-  ///   ``WormholeError/notPrivate``, ``WormholeError/system``.
-  public init(
-    group: AppGroup, directory: String = "wormhole", transit: any MessageTransit = .file
-  ) throws(WormholeError) {
-    guard !directory.isEmpty else { throw .invalidIdentifier }
-    guard directory != AppGroup.defaultsStore else { throw .reservedName(directory) }
+  ///   - directory: the name of a directory in that of the group: any nonempty text but `defaults`.
+  ///     Characters that a file name cannot contain are escaped.
+  /// - Throws: ``WormholeError/invalidIdentifier``, ``WormholeError/notPrivate``,
+  ///   ``WormholeError/system``; ``WormholeError/reservedName`` for the directory of the defaults.
+  public init(group: AppGroup, directory: String = "wormhole") throws {
+    guard !directory.isEmpty else { throw WormholeError.invalidIdentifier }
+    guard directory != AppGroup.defaultsStore else { throw WormholeError.reservedName(directory) }
     self.group = group
-    self.transit = transit
-    directoryName = directory
-    home = try PrivateDirectory("\(group.container.path)/\(FileName(for: directory).text)")
+    store = group.store(named: directory)
+    _ = try PrivateDirectory(store.directory)
   }
-
-  /// The directory of the messages, mode 0700.
-  public var directory: URL { URL(fileURLWithPath: home.path, isDirectory: true) }
 
   // MARK: - Messages
 
@@ -69,7 +54,7 @@ public final class Wormhole: Sendable {
   /// the task is cancelled or the time is up, nothing is stored, unless it already was.
   ///
   /// - Parameters:
-  ///   - value: the value. Its encoded form has at most ``MessageLimits/payloadBytes`` bytes.
+  ///   - value: the value. Its encoded form has at most 1 MiB: pass the path of a file for more.
   ///   - name: the name to pass it to.
   ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
   /// - Returns: the number of the message among all of its name.
@@ -79,46 +64,33 @@ public final class Wormhole: Sendable {
   /// The corresponding method of MMWormhole is `passMessageObject:identifier:`.
   @discardableResult public func pass<Value>(
     _ value: Value, to name: MessageName<Value>, timeout: Duration? = nil
-  ) async throws(WormholeError) -> UInt64 {
-    try await channel(name).write(timeout: timeout) { [blocking] () throws(WormholeError) in
-      try blocking.pass(value, to: name)
-    }.get()
+  ) async throws -> UInt64 {
+    try await pass(name.draft(value), to: name.rawValue, timeout)
   }
 
   /// Notifies all listeners of a name without a value. Stored messages stay.
   ///
-  /// - Parameters:
-  ///   - name: the name.
-  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
+  /// - Parameter name: the name.
   /// - Returns: the number of the ping among all messages of the name.
-  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
-  ///   ``WormholeError``.
+  /// - Throws: ``WormholeError``.
   ///
   /// The corresponding method of MMWormhole is `passMessageObject:identifier:` with `nil`.
-  @discardableResult public func ping<Value>(
-    _ name: MessageName<Value>, timeout: Duration? = nil
-  ) async throws(WormholeError) -> UInt64 {
-    try await channel(name).write(timeout: timeout) { [blocking] () throws(WormholeError) in
-      try blocking.ping(name)
-    }.get()
+  @discardableResult public func ping<Value>(_ name: MessageName<Value>) async throws -> UInt64 {
+    try await pass(name.draft(.ping), to: name.rawValue, nil)
   }
 
-  /// Returns the stored value.
+  /// Returns the newest value.
   ///
-  /// - Parameters:
-  ///   - name: the name that it was passed to.
-  ///   - timeout: how long to wait; `nil` waits ten seconds for writers.
+  /// - Parameter name: the name that it was passed to.
   /// - Returns: the value, or `nil` if there is none.
-  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
-  ///   ``WormholeError``, also if what is stored cannot be read as such a value.
+  /// - Throws: ``WormholeError``, also if what is stored cannot be read as such a value.
   ///
   /// The corresponding method of MMWormhole is `messageWithIdentifier:`.
-  public func message<Value>(
-    _ name: MessageName<Value>, timeout: Duration? = nil
-  ) async throws(WormholeError) -> Value? {
-    try await channel(name).read(timeout: timeout) { [blocking] () throws(WormholeError) in
-      try blocking.message(name)
-    }.get()
+  public func message<Value>(_ name: MessageName<Value>) async throws -> Value? {
+    let newest = try await store.run(.reading) { [store] (limit) throws(WormholeError) in
+      try store.newest(of: name.rawValue, within: limit)
+    }
+    return try name.value(of: newest)
   }
 
   /// Returns the messages that are kept, without pings, in the order of their numbers.
@@ -126,16 +98,39 @@ public final class Wormhole: Sendable {
   /// - Parameters:
   ///   - name: the name that they were passed to.
   ///   - number: the number after which to begin.
-  ///   - timeout: how long to wait; `nil` waits ten seconds for writers.
-  /// - Returns: at most one message with a transit of files, up to its limit with a ``LogTransit``.
-  ///   All of them are in memory; ``messages(_:from:starting:)`` delivers them one by one.
-  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``, other
-  ///   ``WormholeError``. A message that cannot be read is in the list, with its error.
+  /// - Returns: the messages, all of them in memory; ``messages(_:from:starting:)`` delivers them
+  ///   one by one.
+  /// - Throws: ``WormholeError``. A message that cannot be read is in the list, with its error.
   public func history<Value>(
-    _ name: MessageName<Value>, since number: UInt64 = 0, timeout: Duration? = nil
-  ) async throws(WormholeError) -> [Message<Value>] {
-    try await channel(name).read(timeout: timeout) { [blocking] () throws(WormholeError) in
-      try blocking.history(name, since: number)
+    _ name: MessageName<Value>, since number: UInt64 = 0
+  ) async throws -> [Message<Value>] {
+    let records = try await store.run(.reading) { [store] (limit) throws(WormholeError) in
+      try store.history(of: name.rawValue, after: number, within: limit)
+    }
+    return name.messages(records, since: number)
+  }
+
+  /// Changes the newest value, so that no change is lost.
+  ///
+  /// `nil` stands for no value, before and after. Nothing is locked while the body runs: if
+  /// another program passes a message meanwhile, the body runs again with that one.
+  ///
+  /// - Parameters:
+  ///   - name: the name.
+  ///   - timeout: how long to wait; `nil` waits ten seconds for other writers.
+  ///   - body: changes the value. It runs on a thread where it may block, perhaps more than once.
+  /// - Returns: what the body returned the last time.
+  /// - Throws: ``WormholeError/cancelled``, ``WormholeError/timedOut``; the error if the value
+  ///   cannot be read; what the body throws. Nothing has changed then.
+  @discardableResult public func update<Value, Result: Sendable>(
+    _ name: MessageName<Value>, timeout: Duration? = nil,
+    _ body: @escaping @Sendable (inout Value?) throws -> Result
+  ) async throws -> Result {
+    try await updates.run(on: name.rawValue, timeout: timeout) { [store] limit in
+      // A task that the body starts has its own time.
+      WorkLimit.$current.withValue(nil) {
+        Swift.Result { try store.update(name, within: limit, body) }
+      }
     }.get()
   }
 
@@ -149,50 +144,41 @@ public final class Wormhole: Sendable {
   ///
   /// The corresponding method of MMWormhole is `clearMessageContentsForIdentifier:`, which
   /// notifies nobody.
-  public func clear<Value>(
-    _ name: MessageName<Value>, timeout: Duration? = nil
-  ) async throws(WormholeError) {
-    try await channel(name).write(timeout: timeout) { [blocking] () throws(WormholeError) in
-      try blocking.clear(name)
-    }.get()
+  public func clear<Value>(_ name: MessageName<Value>, timeout: Duration? = nil) async throws {
+    try await pass(name.draft(.cleared), to: name.rawValue, timeout)
   }
 
-  // MARK: - Channels
-
-  /// Returns the channel of a name.
-  func channel<Value>(_ name: MessageName<Value>) throws(WormholeError) -> Channel {
-    try channel(name.rawValue, name.transit ?? transit)
-  }
-
-  /// Returns the key of the listeners of a name.
-  package func key<Value>(of name: MessageName<Value>) -> ExactString {
-    ExactString(name.rawValue)
-  }
-
-  /// Drops what is open for a name.
-  func forget(_ name: String) {
-    let dropped = channels.withLock { channels in
-      let keys = channels.keys.filter { $0.name == ExactString(name) }
-      return keys.map { channels.removeValue(forKey: $0) }
+  @discardableResult private func pass(
+    _ draft: RecordDraft, to name: String, _ timeout: Duration?
+  ) async throws(WormholeError) -> UInt64 {
+    try await store.run(.writing, timeout: timeout) { [store] (limit) throws(WormholeError) in
+      try store.pass(draft, to: name, within: limit)
     }
-    // Files are not closed under a lock.
-    withExtendedLifetime(dropped) {}
   }
+}
 
-  /// Returns the channel of a name by a transit.
-  func channel(
-    _ name: String, _ transit: any MessageTransit
-  ) throws(WormholeError) -> Channel {
-    guard !name.isEmpty else { throw .invalidIdentifier }
-    let key = ChannelKey(name, transit)
-    if let channel = channels.withLock({ $0[key] }) { return channel }
-    let new = Channel(
-      name, mailbox: try transit.openMailbox(for: name, in: directory),
-      changeName: group.changeName(directoryName, name), center: group.center)
-    return channels.withLock { channels in
-      if let channel = channels[key] { return channel }
-      channels[key] = new
-      return new
+extension MessageStore {
+  /// Passes the value that follows from the newest one.
+  func update<Value, Result>(
+    _ name: MessageName<Value>, within limit: WorkLimit? = nil,
+    _ body: (inout Value?) throws -> Result
+  ) throws -> Result {
+    try update(name.rawValue, within: limit) { newest in
+      var value = try name.value(of: newest)
+      let result = try body(&value)
+      if let value { return (try name.draft(value), result) }
+      return (newest.map { _ in name.draft(.cleared) }, result)
+    }
+  }
+}
+
+extension MessageName {
+  /// Decodes the records that follow a number.
+  func messages(_ records: [StoredRecord], since number: UInt64) -> [Wormhole.Message<Value>] {
+    var last = number
+    return records.map { record in
+      defer { last = record.number }
+      return message(record, missed: record.number - last - 1)
     }
   }
 }

@@ -17,11 +17,10 @@ extension Wormhole {
     /// For ``Content/absent`` it is the last number given out, 0 if there is none.
     public let sequence: UInt64
 
-    /// When it was passed, by the clock of the sender. For ``Content/absent``, now.
+    /// When it was passed; it grows with the number. For ``Content/absent``, now.
     public let date: Date
 
-    /// The process that passed it. For ``Content/absent``, this one. If nothing could be read, all
-    /// zero.
+    /// The process that passed it. For ``Content/absent``, this one.
     public let sender: Sender
 
     /// The number of messages before this one that the listener did not get, because newer ones
@@ -29,14 +28,14 @@ extension Wormhole {
     public let missed: UInt64
 
     /// Whether further messages before this one may have been missed, nobody knows how many: the
-    /// files of the name were removed, replaced, or restored from a copy.
+    /// file of the messages was removed, replaced, or restored from a copy.
     public let mayHaveMissed: Bool
 
     /// Whether it was already stored when the listener was bound.
     public let isInitial: Bool
 
     /// The cursor that the message was read with.
-    var cursor: ReaderCursor.Link?
+    var cursor: CursorLink?
 
     /// Creates a message, for tests of a listener.
     ///
@@ -88,43 +87,74 @@ extension Wormhole.Message {
     return error
   }
 
+  /// Whether this reports that nothing is stored.
+  var isAbsent: Bool {
+    if case .absent = content { true } else { false }
+  }
+
   /// Stores in the cursor of the reader that this message and all before it have been handled.
   ///
   /// This happens automatically when a handler returns, or when the next message of a sequence is
   /// requested. Without a cursor it has no effect.
   ///
   /// - Throws: ``WormholeError/cursorNotStored``.
-  public func acknowledge() throws(WormholeError) {
-    try cursor?.advance(to: sequence)
+  public func acknowledge() async throws {
+    try await cursor?.advance(to: sequence)
+  }
+}
+
+/// The cursor for a message, which may outlive the reader and must not keep it from others.
+struct CursorLink: Sendable {
+  private let name: String
+  private let store: MessageStore
+  private weak let cursor: StoreCursor?
+
+  init(_ cursor: StoreCursor, in store: MessageStore) {
+    (name, self.store, self.cursor) = (cursor.cursor, store, cursor)
   }
 
-  /// Whether this reports that nothing is stored.
-  var isAbsent: Bool {
-    if case .absent = content { true } else { false }
+  func advance(to number: UInt64) async throws(WormholeError) {
+    guard let cursor else {
+      throw .cursorNotStored(name, reason: "the reader of the message has ended")
+    }
+    try await store.run(.writing) { (limit) throws(WormholeError) in
+      try cursor.advance(to: number, within: limit)
+    }
   }
 }
 
 extension MessageName {
   /// Decodes a record.
   func message(
-    _ numbered: Wormhole.NumberedRecord, missed: UInt64 = 0, mayHaveMissed: Bool = false,
-    isInitial: Bool = false, cursor: ReaderCursor? = nil
+    _ record: StoredRecord, missed: UInt64 = 0, mayHaveMissed: Bool = false,
+    isInitial: Bool = false
   ) -> Wormhole.Message<Value> {
-    let record = numbered.record
-    let content = record.content.map { (payload) throws(WormholeError) in try decode(payload) }
-    var message = Wormhole.Message(
-      content, name: rawValue, sequence: numbered.number, date: record.date,
-      sender: record.sender, missed: missed, mayHaveMissed: mayHaveMissed, isInitial: isInitial)
-    message.cursor = cursor.map { ReaderCursor.Link($0) }
-    return message
+    Wormhole.Message(
+      content(record), name: rawValue, sequence: record.number,
+      date: Date(nanoseconds: record.time), sender: Wormhole.Sender(record.sender), missed: missed,
+      mayHaveMissed: mayHaveMissed, isInitial: isInitial)
+  }
+
+  private func content(_ record: StoredRecord) -> Wormhole.Content<Value> {
+    switch record.content {
+    case .value(let stored):
+      do throws(WormholeError) {
+        return .value(try decode(stored))
+      } catch {
+        return .unreadable(error)
+      }
+    case .ping: return .ping
+    case .cleared: return .cleared
+    case .unreadable(let error): return .unreadable(error)
+    }
   }
 
   /// Returns the value of the newest message, `nil` if there is none.
-  func value(of newest: Wormhole.NumberedRecord?) throws(WormholeError) -> Value? {
-    switch newest?.record.content {
-    case .value(let payload): try decode(payload)
+  func value(of newest: StoredRecord?) throws(WormholeError) -> Value? {
+    switch newest?.content {
+    case .value(let stored): try decode(stored)
     case .unreadable(let error): throw error
-    case .ping, .cleared, .absent, nil: nil
+    case .ping, .cleared, nil: nil
     }
   }
 }

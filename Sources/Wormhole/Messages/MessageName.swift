@@ -18,11 +18,14 @@ public struct MessageName<Value: Codable & Sendable>: RawRepresentable, Sendable
   /// The text of the name.
   public let rawValue: String
 
-  /// The encoding of values.
-  public let codec: any MessageCodec
+  /// How many messages are kept.
+  public let keep: Wormhole.Keep
 
-  /// How messages are stored; `nil` for the transit of the wormhole.
-  public let transit: (any MessageTransit)?
+  /// Whether a message waits for the disk, so that it survives a power loss.
+  public let isDurable: Bool
+
+  /// The encoding of values.
+  public let codec: MessageCodec
 
   /// The type of the values, as it is stored.
   public let type: String
@@ -33,19 +36,23 @@ public struct MessageName<Value: Codable & Sendable>: RawRepresentable, Sendable
   /// Creates a name.
   ///
   /// - Parameters:
-  ///   - text: the text of the name. Errors in it are reported where it is used.
+  ///   - text: the text of the name, 1 to 255 bytes without a NUL. Errors in it are reported where
+  ///     it is used.
+  ///   - keep: how many messages are kept.
+  ///   - durable: whether passing a message waits for the disk. Programs that pass messages at the
+  ///     same time wait, too, some of them for 30 ms.
   ///   - codec: the encoding of values; by default raw for `Data`, JSON for all other types.
-  ///   - transit: how messages are stored; by default the transit of the wormhole.
   ///   - type: the type as it is stored, so that readers with another type refuse the value; by
   ///     default the name of the type without its module.
   ///   - version: the version of the type. Raise it when old values can no longer be read.
   public init(
-    _ text: String, codec: (any MessageCodec)? = nil, transit: (any MessageTransit)? = nil,
-    type: String? = nil, version: UInt32 = 1
+    _ text: String, keep: Wormhole.Keep = .newest, durable: Bool = false,
+    codec: MessageCodec? = nil, type: String? = nil, version: UInt32 = 1
   ) {
     rawValue = text
+    self.keep = keep
+    isDurable = durable
     self.codec = codec ?? (Value.self == Data.self ? .raw : .json)
-    self.transit = transit
     self.type = type ?? String(describing: Value.self)
     self.version = version
   }
@@ -88,35 +95,40 @@ extension MessageName: CustomStringConvertible {
 }
 
 extension MessageName {
-  /// Encodes a value.
-  func encode(_ value: Value) throws(WormholeError) -> Wormhole.Payload {
-    let data: Data
+  /// What is stored for a value.
+  func draft(_ value: Value) throws(WormholeError) -> RecordDraft {
+    RecordDraft(.value(try encode(value)), keep: keep.count, isDurable: isDurable)
+  }
+
+  /// What is stored for an event without a value.
+  func draft(_ event: StoredContent) -> RecordDraft {
+    RecordDraft(event, isDurable: isDurable)
+  }
+
+  private func encode(_ value: Value) throws(WormholeError) -> StoredValue {
     do {
-      data = try codec.encode(value)
+      return StoredValue(
+        codec: codec.rawValue, type: type, version: version, data: try codec.encode(value))
     } catch let error as WormholeError {
       throw error.with(reason: "\(rawValue): \(error.reason ?? "")")
     } catch {
       throw .encoding("\(rawValue): \(sentence(of: error))")
     }
-    guard data.count <= MessageLimits.payloadBytes else {
-      throw .tooLarge(bytes: data.count, limit: MessageLimits.payloadBytes)
-    }
-    return Wormhole.Payload(codec: codec.identifier, type: type, version: version, data: data)
   }
 
-  /// Decodes a value.
-  func decode(_ payload: Wormhole.Payload) throws(WormholeError) -> Value {
-    guard payload.codec == codec.identifier else {
-      throw .codecMismatch(name: rawValue, expected: codec.identifier, found: payload.codec)
+  /// Decodes a value. One that another program has passed without a type is taken.
+  func decode(_ stored: StoredValue) throws(WormholeError) -> Value {
+    guard stored.codec == codec.rawValue else {
+      throw .codecMismatch(name: rawValue, expected: codec.rawValue, found: stored.codec)
     }
-    guard payload.type == type else {
-      throw .typeMismatch(name: rawValue, expected: type, found: payload.type)
+    if let found = stored.type, found != type {
+      throw .typeMismatch(name: rawValue, expected: type, found: found)
     }
-    guard payload.version == version else {
-      throw .versionMismatch(name: rawValue, expected: version, found: payload.version)
+    if let found = stored.version, found != version {
+      throw .versionMismatch(name: rawValue, expected: version, found: found)
     }
     do {
-      return try codec.decode(Value.self, from: payload.data)
+      return try codec.decode(Value.self, from: stored.data)
     } catch let error as WormholeError {
       throw error.with(reason: "\(rawValue): \(error.reason ?? "")")
     } catch {

@@ -2,37 +2,22 @@
 
 internal import DarwinNotifySupport
 
-/// A position in a mailbox, with the messages that follow it.
-struct MessageReader<Value: Codable & Sendable>: Sendable {
+/// A position among the messages of a name, with the stored message that comes first.
+struct MessageReader<Value: Codable & Sendable>: StoredReader {
   let name: MessageName<Value>
-  let mailbox: any Wormhole.Mailbox
-
-  /// The cursor, if the reader has one.
-  let cursor: ReaderCursor?
-
-  /// The position after the last message that has been read.
-  private(set) var position: MailboxPosition
+  let store: MessageStore
+  let cursor: StoreCursor?
+  private let senders: Wormhole.Senders
+  private(set) var position: StoredPosition
 
   /// The stored message that is delivered before the messages after the position.
   private var initial: Wormhole.Message<Value>?
 
-  /// Messages before the position that have not been taken yet.
-  private var batch: ArraySlice<Wormhole.Message<Value>> = []
-
-  /// Whether the mailbox may have messages after the position, as at the start.
-  private var mayHaveMore = true
+  /// Whether the last page was that message, which no other one replaces.
+  private var hasReadInitial = false
 
   /// Whether messages before the next one may have been missed, nobody knows how many.
   private var mayHaveMissed = false
-
-  /// A handled message whose number the cursor could not store.
-  private var unstored: UInt64?
-
-  /// Why the last attempt to read failed.
-  private var failure: WormholeError?
-
-  /// The number of messages that are read at a time.
-  private static var batchSize: Int { 16 }
 
   /// Finds the position to start at.
   ///
@@ -40,57 +25,54 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - name: the name of the messages.
-  ///   - mailbox: the mailbox of the name.
+  ///   - store: the store.
+  ///   - senders: whose messages to deliver.
   ///   - start: the message to begin with.
   ///   - inherited: the cursor of the reader that this one replaces.
-  /// - Throws: what the mailbox throws.
+  /// - Throws: what the store throws.
   init(
-    _ name: MessageName<Value>, _ mailbox: any Wormhole.Mailbox, from start: Wormhole.Start,
-    inheriting inherited: ReaderCursor? = nil
+    _ name: MessageName<Value>, in store: MessageStore, from senders: Wormhole.Senders,
+    starting start: Wormhole.Start, inheriting inherited: StoreCursor? = nil
   ) throws(WormholeError) {
-    self.name = name
-    self.mailbox = mailbox
-    cursor = try Self.cursor(of: mailbox, for: start, inherited)
-    let (identity, last) = (try mailbox.identity(), try mailbox.lastNumber())
+    (self.name, self.store, self.senders) = (name, store, senders)
+    try store.check(name.rawValue)
+    cursor = try Self.cursor(of: name.rawValue, in: store, for: start, inherited)
+    let state = try store.newestState(of: name.rawValue, within: nil)
     let number =
       switch start {
-      case .new, .last, .lastOrAbsent: last
+      case .new, .last, .lastOrAbsent: state.last
       case .all: UInt64(0)
       case .since(let number): number
       case .cursor: try cursor?.position() ?? 0
       }
-    // A number from the future belonged to a mailbox that somebody has removed.
-    mayHaveMissed = number > last
-    position = MailboxPosition(number: mayHaveMissed ? 0 : number, identity: identity)
-    if start == .last || start == .lastOrAbsent { try readInitial(start) }
+    // A number from the future belonged to a file that somebody has removed.
+    mayHaveMissed = number > state.last
+    position = StoredPosition(number: mayHaveMissed ? 0 : number, identity: state.identity)
+    guard start == .last || start == .lastOrAbsent else { return }
+    // Older pings and clearings are skipped.
+    initial = state.newest.map { name.message($0, isInitial: true) }
+    if initial == nil, start == .lastOrAbsent {
+      initial = Wormhole.Message(
+        .absent, name: name.rawValue, sequence: state.last, isInitial: true)
+    }
   }
 
   private static func cursor(
-    of mailbox: any Wormhole.Mailbox, for start: Wormhole.Start, _ inherited: ReaderCursor?
-  ) throws(WormholeError) -> ReaderCursor? {
-    guard case .cursor(let name) = start else { return nil }
-    if let inherited, ExactString(inherited.name) == ExactString(name) { return inherited }
-    return try ReaderCursor(name, of: mailbox)
-  }
-
-  /// Reads the stored messages. Older pings and clearings are skipped.
-  private mutating func readInitial(_ start: Wormhole.Start) throws(WormholeError) {
-    if let newest = try mailbox.lastMessage() {
-      initial = name.message(newest, isInitial: true)
-      position.number = max(position.number, newest.number)
-    } else if start == .lastOrAbsent {
-      initial = Wormhole.Message(
-        .absent, name: name.rawValue, sequence: position.number, isInitial: true)
-    }
+    of name: String, in store: MessageStore, for start: Wormhole.Start, _ inherited: StoreCursor?
+  ) throws(WormholeError) -> StoreCursor? {
+    guard case .cursor(let cursor) = start else { return nil }
+    if let inherited, ExactString(inherited.cursor) == ExactString(cursor) { return inherited }
+    return try store.openCursor(cursor, of: name)
   }
 
   /// Returns a reader that continues where another one stopped. The stored message is delivered
   /// first only if that reader has also delivered it; otherwise it comes in its turn.
-  func following(_ predecessor: MailboxPosition, from start: Wormhole.Start) -> Self {
+  func following(_ predecessor: StoredPosition, from start: Wormhole.Start) -> Self {
     var reader = self
     if predecessor.number > position.number {
       // The message stored when this reader was made may no longer be the newest.
-      reader = (try? Self(name, mailbox, from: start, inheriting: cursor)) ?? self
+      reader =
+        (try? Self(name, in: store, from: senders, starting: start, inheriting: cursor)) ?? self
     }
     guard predecessor.isComparable(to: reader.position) else { return reader }
     if let initial = reader.initial, !initial.isAbsent, initial.sequence > predecessor.number {
@@ -102,171 +84,50 @@ struct MessageReader<Value: Codable & Sendable>: Sendable {
 }
 
 extension MessageReader {
-  /// Whether ``next()`` may return a message without another change notification.
-  var hasMore: Bool { unstored == nil && (initial != nil || !batch.isEmpty || mayHaveMore) }
+  var readsNewest: Bool { name.keep == .newest && !hasReadInitial }
 
-  /// Whether to try again without another change notification.
-  var shouldRetry: Bool { failure?.mayPass ?? false }
-
-  /// Stores that all messages up to a number have been handled. If that fails, no other message is
-  /// returned until it succeeds.
-  mutating func acknowledge(_ number: UInt64) {
-    guard let cursor else { return }
-    unstored = number
-    do throws(WormholeError) {
-      try cursor.advance(to: number)
-      unstored = nil
-    } catch {}
+  mutating func goBack(to number: UInt64) {
+    position.number = min(position.number, number)
   }
 
-  /// Returns the next message, or `nil` if there is none. An error is returned as a message, once.
-  mutating func next() -> Wormhole.Message<Value>? {
-    do throws(WormholeError) {
-      if let unstored { try cursor?.advance(to: unstored) }
-      unstored = nil
-      if let initial = initial.take() { return initial }
-      if batch.isEmpty, mayHaveMore || failure != nil { batch = try read(Self.batchSize)[...] }
-      failure = nil
-      return batch.popFirst()
-    } catch {
-      defer { failure = error }
-      return failure == error ? nil : message(of: error)
+  func element(for error: WormholeError) -> Wormhole.Message<Value>? {
+    Wormhole.Message(.unreadable(error), name: name.rawValue, sequence: position.number)
+  }
+
+  mutating func read() throws(WormholeError) -> StoredPage<Wormhole.Message<Value>> {
+    let message = initial.take()
+    hasReadInitial = message != nil
+    if let message {
+      return StoredPage(elements: [(message.sequence, message)], hasMore: true)
     }
-  }
-
-  /// Returns the next message if it has been read already.
-  mutating func nextInMemory() -> Wormhole.Message<Value>? {
-    initial.take() ?? batch.popFirst()
-  }
-
-  /// Notes that there may be more messages.
-  mutating func look() {
-    mayHaveMore = true
-  }
-
-  private func message(of error: WormholeError) -> Wormhole.Message<Value> {
-    Wormhole.Message(
-      .unreadable(error), name: name.rawValue, sequence: unstored ?? position.number,
-      sender: .unknown)
-  }
-
-  /// Returns the next messages, none if there are none.
-  mutating func read(_ limit: Int) throws(WormholeError) -> [Wormhole.Message<Value>] {
-    // After an error there is nothing to read until the next attempt.
-    mayHaveMore = false
-    var found = try mailbox.records(after: position.number, limit: limit)
-    let start = MailboxPosition(number: 0, identity: found.identity)
-    if !start.isComparable(to: position) {
-      // Somebody has removed the mailbox. The new one counts from 1 again.
-      position = start
-      mayHaveMissed = true
-      found = try mailbox.records(after: 0, limit: limit)
-    } else if found.records.isEmpty, case let last = try mailbox.lastNumber(), last > 0,
-      last < position.number
-    {
+    var batch = try records()
+    if !StoredPosition(identity: batch.identity).isComparable(to: position) {
+      // The store was replaced. The new one counts from 1 again.
+      (position, mayHaveMissed) = (StoredPosition(identity: batch.identity), true)
+      batch = try records()
+    } else if batch.last < position.number, batch.last > 0 {
       // Somebody has restored an earlier state. The newest record, at least, is new: it was the
       // reason to look.
-      position.number = last - 1
-      mayHaveMissed = true
-      found = try mailbox.records(after: position.number, limit: limit)
+      (position.number, mayHaveMissed) = (batch.last - 1, true)
+      batch = try records()
     }
-    if found.identity != 0 { position.identity = found.identity }
-    let number = position.number
-    let messages = found.records.map { message($0) }
-    // Records without progress would be returned forever.
-    mayHaveMore = found.hasMore && position.number > number
-    return messages
+    if batch.identity != 0 { position.identity = batch.identity }
+    return StoredPage(elements: batch.records.map { element($0) }[...], hasMore: batch.hasMore)
   }
 
-  private mutating func message(_ record: Wormhole.NumberedRecord) -> Wormhole.Message<Value> {
-    let missed = record.number > position.number ? record.number - position.number - 1 : 0
-    position.number = max(position.number, record.number)
+  private func records() throws(WormholeError) -> StoredBatch {
+    try store.records(of: name.rawValue, after: position.number, limit: StoredBatch.maxCount)
+  }
+
+  private mutating func element(
+    _ record: StoredRecord
+  ) -> (number: UInt64, element: Wormhole.Message<Value>?) {
+    let missed = record.number - position.number - 1
+    position.number = record.number
+    guard senders.include(record.sender) else { return (record.number, nil) }
     defer { mayHaveMissed = false }
-    return name.message(
-      record, missed: missed, mayHaveMissed: mayHaveMissed, cursor: cursor)
-  }
-}
-
-extension MessageName {
-  /// Returns the messages of a mailbox after a number, without pings.
-  func history(
-    in mailbox: any Wormhole.Mailbox, since number: UInt64
-  ) throws(WormholeError) -> [Wormhole.Message<Value>] {
-    // Messages that others pass meanwhile are left out.
-    let last = try mailbox.lastNumber()
-    guard number < last else { return [] }
-    var reader = try MessageReader(self, mailbox, from: .since(number))
-    var messages: [Wormhole.Message<Value>] = []
-    repeat {
-      try WorkLimit.check()
-      messages += try reader.read(64).filter { $0.value != nil || $0.error != nil }
-    } while reader.hasMore && reader.position.number < last
-    return messages
-  }
-}
-
-/// A position in a mailbox.
-struct MailboxPosition: Sendable {
-  /// The number of the last record before it.
-  var number: UInt64
-
-  /// The identity of the mailbox, 0 while it is not known.
-  var identity: UInt32
-
-  /// Moves to after a record, perhaps of another mailbox.
-  mutating func advance(to number: UInt64, in identity: UInt32) {
-    let isComparable = isComparable(to: Self(number: number, identity: identity))
-    self = Self(number: isComparable ? max(self.number, number) : number, identity: identity)
-  }
-
-  /// Whether both are, or may be, positions in the same mailbox.
-  func isComparable(to other: Self) -> Bool {
-    identity == other.identity || identity == 0 || other.identity == 0
-  }
-}
-
-/// Gets the position after the last message that a reader has delivered.
-typealias PositionHandler = @Sendable (MailboxPosition) -> Void
-
-/// An open cursor, which a reader passes on to its successor. It becomes available to others when
-/// the last of them has ended.
-final class ReaderCursor: Sendable {
-  let name: String
-  private let cursor: any Wormhole.MailboxCursor
-
-  init(_ name: String, of mailbox: any Wormhole.Mailbox) throws(WormholeError) {
-    self.name = name
-    cursor = try mailbox.openCursor(name)
-  }
-
-  func position() throws(WormholeError) -> UInt64 {
-    try cursor.position()
-  }
-
-  /// Stores that the messages up to a number have been handled.
-  func advance(to number: UInt64) throws(WormholeError) {
-    do throws(WormholeError) {
-      try cursor.advance(to: number)
-    } catch {
-      throw .cursorNotStored(name, reason: String(describing: error))
-    }
-  }
-
-  /// The cursor for a message, which may outlive the reader and must not keep it from others.
-  struct Link: Sendable {
-    private let name: String
-    private weak let cursor: ReaderCursor?
-
-    init(_ cursor: ReaderCursor) {
-      name = cursor.name
-      self.cursor = cursor
-    }
-
-    func advance(to number: UInt64) throws(WormholeError) {
-      guard let cursor else {
-        throw .cursorNotStored(name, reason: "the reader of the message has ended")
-      }
-      try cursor.advance(to: number)
-    }
+    var message = name.message(record, missed: missed, mayHaveMissed: mayHaveMissed)
+    message.cursor = cursor.map { CursorLink($0, in: store) }
+    return (record.number, message)
   }
 }

@@ -41,8 +41,8 @@ extension Wormhole {
 }
 
 extension Wormhole.Senders {
-  /// Returns whether a message is to be delivered.
-  func include<Value>(_ message: Wormhole.Message<Value>) -> Bool {
-    self == .all || message.isInitial || !message.sender.isCurrent
+  /// Returns whether a message that was not yet stored at the start is to be delivered.
+  func include(_ sender: StoredSender) -> Bool {
+    self == .all || sender.process != Wormhole.Sender.current.process
   }
 }

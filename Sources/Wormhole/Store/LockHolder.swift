@@ -51,20 +51,3 @@ enum LockHolder {
     return "\(name) (process \(pid)\(isStopped ? ", which is stopped" : ""))"
   }
 }
-
-/// The name of this program.
-enum ProgramName {
-  static let current: String = {
-    let path = CommandLine.arguments.first ?? ""
-    return String(path.split(separator: "/").last ?? "").clipped(to: MessageStore.maxNameBytes)
-  }()
-}
-
-extension String {
-  /// As many characters as fit into a given number of bytes.
-  fileprivate func clipped(to count: Int) -> String {
-    var text = self
-    while text.utf8.count > count { text.removeLast() }
-    return text
-  }
-}

@@ -1,7 +1,6 @@
 // Passes records to a store.
 
 internal import DarwinNotify
-internal import Glibc
 
 extension MessageStore {
   /// Appends a record, then posts the change notification.
@@ -120,8 +119,6 @@ extension MessageStore {
     }
   }
 
-  /// The largest number of bytes of the name of a message or a cursor.
-  package static let maxNameBytes = 255
 }
 
 extension RecordDraft {
@@ -145,13 +142,13 @@ extension StoredSender {
   /// This process.
   package static var current: Self {
     let sender = Wormhole.Sender.current
-    return Self(pid: sender.pid, process: sender.process, program: ProgramName.current)
+    return Self(pid: sender.pid, process: sender.process, program: sender.program)
   }
 }
 
 extension Wormhole.Sender {
   init(_ stored: StoredSender) {
-    // Only processes of this user can have written it.
-    self.init(pid: stored.pid, uid: geteuid(), process: stored.process)
+    self.init(
+      pid: stored.pid, process: stored.process, program: stored.program, machine: stored.machine)
   }
 }

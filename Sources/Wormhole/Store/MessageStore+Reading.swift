@@ -59,7 +59,7 @@ extension MessageStore {
     try read(within: limit) { (connection) throws(WormholeError) in
       var batch = StoredBatch(identity: try connection.storeIdentity())
       guard let place = try RecordWriter(connection: connection).find(name) else { return batch }
-      batch.last = UInt64(clamping: place.number)
+      (batch.last, batch.keep) = (UInt64(clamping: place.number), Int(clamping: place.keep))
       guard number < batch.last, count > 0 else { return batch }
       try RecordReader(connection: connection).read(
         from: place.start | Int64(number), upTo: place.last, count, into: &batch)
@@ -142,9 +142,6 @@ struct RecordReader {
     SELECT \(columns) FROM records WHERE id > ? AND id <= ? ORDER BY id LIMIT ?
     """
 
-  /// The number of bytes of values that are in memory at a time.
-  private static let maxBytes = 1 << 20
-
   /// Adds the records between two row ids to a batch.
   func read(
     from start: Int64, upTo end: Int64, _ count: Int, into batch: inout StoredBatch
@@ -157,7 +154,7 @@ struct RecordReader {
     var bytes = 0
     while try statement.step() {
       bytes += Int(clamping: statement.integer(10) ?? 0)
-      let isFull = bytes > Self.maxBytes && !batch.records.isEmpty
+      let isFull = bytes > StoredBatch.maxBytes && !batch.records.isEmpty
       guard batch.records.count < count, !isFull else {
         batch.hasMore = true
         return

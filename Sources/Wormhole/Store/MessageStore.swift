@@ -40,6 +40,12 @@ package final class MessageStore: Sendable {
   /// The file.
   package var path: String { file.path }
 
+  /// Its directory.
+  package var directory: String { file.directory }
+
+  /// The largest number of bytes of the name of a message or a cursor.
+  package static let maxNameBytes = 255
+
   /// The purpose of a call.
   package enum Access: Sendable {
     case reading

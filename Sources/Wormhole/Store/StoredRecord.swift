@@ -110,9 +110,18 @@ package struct StoredBatch: Sendable, Equatable {
   /// The number of the last record of the name, 0 if it has none.
   package var last: UInt64 = 0
 
+  /// The number of messages that the name keeps.
+  package var keep = 1
+
   /// The random number that the store got when it was created, 0 if there is none. Numbers of one
   /// store mean nothing in another.
   package var identity: Int64 = 0
+
+  /// The largest number of records that a reader has in memory at a time.
+  package static let maxCount = 64
+
+  /// The largest number of bytes of their values, unless a single one has more.
+  package static let maxBytes = 1 << 20
 }
 
 /// A name of a store.

@@ -52,7 +52,7 @@ final class Connection {
   ) throws(Mistake) {
     (self.settings, self.origin, self.loop) = (settings, origin, loop)
     self.delegate = delegate
-    (reader, outbox) = (PacketReader(maxPayload: settings.maxPresence), Outbox())
+    (reader, outbox) = (PacketReader(maxPayload: settings.maxBytes), Outbox())
     _ = try makeSecrets()
   }
 
@@ -137,7 +137,7 @@ final class Connection {
 
   private func didOpen(_ transport: Transport, _ credentials: Credentials?) {
     self.transport = transport
-    (reader, outbox) = (PacketReader(maxPayload: settings.maxPresence), Outbox())
+    (reader, outbox) = (PacketReader(maxPayload: settings.maxBytes), Outbox())
     (limits, isPinged, unacknowledged, unsentConfirmations) = (nil, false, 0, 0)
     // Two realms may share a broker.
     outgoing = Packet.connect(

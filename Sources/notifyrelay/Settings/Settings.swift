@@ -64,9 +64,6 @@ struct RealmSettings: Sendable {
   var keepAlive = 60
   /// The largest payload to send or receive.
   var maxBytes = 1 << 20
-  /// The largest presence to receive: without the presence of an origin, nothing that it publishes
-  /// can be taken.
-  var maxPresence: Int { max(maxBytes, 1 << 20) }
 
   func shares(_ name: String) -> Bool {
     !isReserved(name) && prefixes.contains { name.utf8.starts(with: $0.utf8) }

@@ -10,9 +10,9 @@ struct Counts: Codable, Equatable {
   var received = 0
   /// Posts of others that were posted here.
   var posted = 0
-  /// Values and records of others that were stored here.
+  /// Records of others that were stored here.
   var stored = 0
-  /// Values of others that were older than the one here.
+  /// Records of others that were older than the newest one here.
   var superseded = 0
   /// Records that came again.
   var repeated = 0
@@ -47,7 +47,7 @@ struct Status: Codable {
     var peers: [PeerStatus]
     /// What waits to be published.
     var waitingNames: Int
-    var waitingValues: Int
+    var waitingRecords: Int
     var underway: Int
     var counts: Counts
   }
@@ -84,7 +84,7 @@ extension Status {
       }
       let counts = realm.counts
       lines.append(
-        "  waiting: \(realm.waitingNames) names, \(realm.waitingValues) values; "
+        "  waiting: \(realm.waitingNames) names, \(realm.waitingRecords) names with messages; "
           + "underway: \(realm.underway)")
       lines.append(
         "  sent \(counts.sent), received \(counts.received); posted \(counts.posted), stored "
@@ -109,6 +109,6 @@ extension Realm {
     return Status.RealmStatus(
       name: settings.name, broker: "\(settings.broker)", state: state,
       problem: problem, peers: peers, waitingNames: waitingNames.count,
-      waitingValues: waitingValues.count, underway: underwayCount, counts: counts)
+      waitingRecords: waitingRecords.count, underway: underwayCount, counts: counts)
   }
 }

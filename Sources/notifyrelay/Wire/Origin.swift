@@ -2,10 +2,8 @@
 
 import Glibc
 
-/// A number drawn once and kept in a file.
-///
-/// A record that came from elsewhere has the number of its origin where one of this machine has the
-/// number of the process: in `Sender.process`.
+/// A number drawn once and kept in a file. A record that came from elsewhere names its origin as
+/// the machine of its sender.
 struct Origin: Hashable, Comparable, CustomStringConvertible {
   let number: UInt64
 

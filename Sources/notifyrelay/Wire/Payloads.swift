@@ -2,7 +2,7 @@
 //
 // A payload begins with a line of fields in ASCII, separated by blanks: the version, the serial
 // number among all messages of its sender, then what stands with each type. A record has its bytes
-// after that line, a presence further lines.
+// after that line.
 
 import FoundationEssentials
 import Wormhole
@@ -42,66 +42,95 @@ struct NamePayload: Equatable {
 
 /// A record of a message name.
 struct RecordPayload {
-  /// The number that the mailbox of its origin gave it.
+  /// Identifies the store of its origin, in which its number was given.
+  var epoch: UInt64
   var number: UInt64
   /// The number of the record that the origin published before it.
   var previous: UInt64
-  /// Never absent or unreadable.
-  var content: Wormhole.Content<Wormhole.Payload>
-  var time: Int64
-  var sender: Wormhole.Sender
+  /// What is stored on another machine.
+  var draft: RecordDraft
 
-  init?(_ numbered: Wormhole.NumberedRecord, previous: UInt64 = 0) {
-    let record = numbered.record
-    switch record.content {
-    case .value, .ping, .cleared: break
-    case .absent, .unreadable: return nil
-    }
-    (number, self.previous) = (numbered.number, previous)
-    (content, time, sender) = (record.content, record.date.nanoseconds, record.sender)
+  init?(_ record: StoredRecord, of reader: RecordReader, keep: Int) {
+    if case .unreadable = record.content { return nil }
+    (epoch, number, previous) = (reader.row.epoch, record.number, reader.published)
+    draft = RecordDraft(record.content, keep: keep, sender: record.sender, time: record.time)
   }
 
   /// The payload without version and serial number.
   var body: Data {
-    let numbers = "\(number) \(previous) \(time) \(sender.pid) \(sender.uid)"
-    switch content {
+    let (sender, keep) = (draft.sender, draft.keep ?? 1)
+    let fields =
+      "\(epoch) \(number) \(previous) \(keep) \(draft.time ?? 0) \(sender.pid) "
+      + Escaped.field(sender.program)
+    switch draft.content {
     case .value(let value):
-      let (codec, type) = (Escaped.encode(value.codec), Escaped.encode(value.type))
-      return Data("\(numbers) value \(value.version) :\(codec) :\(type)\n".utf8) + value.data
-    case .ping: return Data("\(numbers) ping\n".utf8)
-    case .cleared, .absent, .unreadable: return Data("\(numbers) cleared\n".utf8)
+      let version = value.version.map { "\($0)" } ?? "-"
+      let line =
+        "\(fields) value \(version) \(Escaped.field(value.codec)) \(Escaped.field(value.type))"
+      return Data("\(line)\n".utf8) + value.data
+    case .ping: return Data("\(fields) ping\n".utf8)
+    case .cleared, .unreadable: return Data("\(fields) cleared\n".utf8)
     }
   }
 
   init(_ fields: Fields) throws(PayloadError) {
     var fields = fields
-    number = try fields.number()
-    previous = try fields.number()
-    // As exactly as it is stored, so that a record that comes again is recognized.
-    time = Date(nanoseconds: try fields.number()).nanoseconds
-    sender = Wormhole.Sender(pid: try fields.number(), uid: try fields.number())
+    (epoch, number, previous) = (try fields.number(), try fields.number(), try fields.number())
+    let (keep, time): (Int, Int64) = (try fields.number(), try fields.number())
+    let sender = StoredSender(pid: try fields.number(), program: try fields.optionalText())
+    let content: StoredContent
     switch try fields.word() {
     case "value":
-      let version: UInt32 = try fields.number()
+      let version: UInt32? = try fields.optionalNumber()
       content = .value(
-        Wormhole.Payload(
-          codec: try fields.text(), type: try fields.text(), version: version,
+        StoredValue(
+          codec: try fields.text(), type: try fields.optionalText(), version: version,
           data: Data(fields.rest)))
     case "ping": content = .ping
     case "cleared": content = .cleared
     default: throw .malformed
     }
-    guard number > previous else { throw .malformed }
+    draft = RecordDraft(content, keep: keep, sender: sender, time: time)
+    // Later ones must have room behind them.
+    guard number > previous, number < 1 << 40, keep > 0, (0..<1 << 62).contains(time) else {
+      throw .malformed
+    }
   }
 
   /// The record as it is stored on another machine.
-  func record(from origin: Origin) -> Wormhole.Record {
-    let sender = Wormhole.Sender(pid: sender.pid, uid: sender.uid, process: origin.number)
-    return Wormhole.Record(content, date: Date(nanoseconds: time), sender: sender)
+  func record(from origin: Origin, isTooLarge: Bool) -> ForeignRecord {
+    var draft = draft
+    draft.sender.machine = "\(origin)"
+    var isTooLarge = isTooLarge
+    if case .value(let value) = draft.content, value.data.count > StoredValue.maxBytes {
+      isTooLarge = true
+    }
+    return ForeignRecord(
+      number, after: previous, of: "\(origin)", epoch: epoch, draft: isTooLarge ? nil : draft)
   }
 }
 
-/// Whether an origin is there, and how far it has got with the logs.
+/// How far an origin's records of a name have got here: it must publish again those behind it.
+struct AskPayload {
+  var origin: Origin
+  var epoch: UInt64
+  var number: UInt64
+
+  /// The payload without version and serial number.
+  var body: Data { Data("\(origin) \(epoch) \(number)\n".utf8) }
+
+  init(origin: Origin, epoch: UInt64, number: UInt64) {
+    (self.origin, self.epoch, self.number) = (origin, epoch, number)
+  }
+
+  init(_ fields: Fields) throws(PayloadError) {
+    var fields = fields
+    guard let origin = Origin(try fields.word()) else { throw .malformed }
+    (self.origin, epoch, number) = (origin, try fields.number(), try fields.number())
+  }
+}
+
+/// Whether an origin is there.
 struct PresencePayload {
   enum State: String, Codable {
     /// It is connected, and does not know yet what the broker keeps.
@@ -115,22 +144,9 @@ struct PresencePayload {
   /// When it connected, nanoseconds since 1970.
   var connected: Int64
   var version: String
-  /// The last record that it has published of each log.
-  var logs: [MessageAddress: UInt64] = [:]
-  /// The last record that it has stored of each log of others.
-  var stored: [Origin: [MessageAddress: UInt64]] = [:]
 
   /// The payload without version and serial number.
-  var body: Data {
-    var text = "\(state.rawValue) \(connected) :\(Escaped.encode(version))\n"
-    for (address, number) in logs { text += "log \(address.fields) \(number)\n" }
-    for (origin, addresses) in stored {
-      for (address, number) in addresses {
-        text += "stored \(origin) \(address.fields) \(number)\n"
-      }
-    }
-    return Data(text.utf8)
-  }
+  var body: Data { Data("\(state.rawValue) \(connected) :\(Escaped.encode(version))\n".utf8) }
 
   init(_ state: State, connected: Int64, version: String) {
     (self.state, self.connected, self.version) = (state, connected, version)
@@ -144,21 +160,7 @@ struct PresencePayload {
     version = try fields.text()
     // One is kept for each of many machines.
     guard version.utf8.count <= 255 else { throw .malformed }
-    while !fields.rest.isEmpty {
-      fields = Fields(line: fields.rest)
-      switch try fields.word() {
-      case "log": logs[try fields.address()] = try fields.number()
-      case "stored":
-        guard let origin = Origin(try fields.word()) else { throw .malformed }
-        stored[origin, default: [:]][try fields.address()] = try fields.number()
-      default: break  // A later version may say more.
-      }
-    }
   }
-}
-
-extension MessageAddress {
-  fileprivate var fields: String { ":\(Escaped.encode(group)) :\(Escaped.encode(name))" }
 }
 
 /// The fields of a line, one after the other.
@@ -167,18 +169,11 @@ struct Fields {
   private(set) var serial: UInt64 = 0
 
   private var words: ArraySlice<Substring>
-  /// The bytes after the line: a slice, since a payload may have a million lines.
+  /// The bytes after the line.
   let rest: Data
 
   /// Reads the first line of a payload. Its first field is the version.
   init(_ data: Data) throws(PayloadError) {
-    self.init(line: data)
-    let version: Int = try number()
-    guard version == 1 else { throw version > 1 ? .newer : .malformed }
-    serial = try number()
-  }
-
-  fileprivate init(line data: Data) {
     let end = data.firstIndex(of: UInt8(ascii: "\n")) ?? data.endIndex
     let line = String(decoding: data[..<end], as: UTF8.self)
     // No line has that many fields, but it may have a million blanks.
@@ -186,6 +181,9 @@ struct Fields {
       separator: UInt8(ascii: " "), maxSplits: 31, omittingEmptySubsequences: false)
     self.words = words.map { Substring($0) }[...]
     rest = data[end...].dropFirst()
+    let version: Int = try number()
+    guard version == 1 else { throw version > 1 ? .newer : .malformed }
+    serial = try number()
   }
 
   mutating func word() throws(PayloadError) -> Substring {
@@ -207,20 +205,23 @@ struct Fields {
     return text
   }
 
-  mutating func address() throws(PayloadError) -> MessageAddress {
-    let group = try text()
-    return MessageAddress(group: group, name: try text())
+  /// What is not there is written as a hyphen.
+  mutating func optionalNumber<Number: FixedWidthInteger>() throws(PayloadError) -> Number? {
+    try isAbsent() ? nil : number()
+  }
+
+  mutating func optionalText() throws(PayloadError) -> String? {
+    try isAbsent() ? nil : text()
+  }
+
+  private mutating func isAbsent() throws(PayloadError) -> Bool {
+    guard words.first == "-" else { return false }
+    _ = try word()
+    return true
   }
 }
 
 extension Date {
-  /// Nanoseconds since 1970, as far as a date is exact.
-  var nanoseconds: Int64 { Int64(exactly: (timeIntervalSince1970 * 1e9).rounded()) ?? 0 }
-
-  init(nanoseconds: Int64) {
-    self.init(timeIntervalSince1970: Double(nanoseconds) / 1e9)
-  }
-
   /// Now, in nanoseconds since 1970.
-  static var nowNanoseconds: Int64 { Date().nanoseconds }
+  static var nowNanoseconds: Int64 { Int64((Date().timeIntervalSince1970 * 1e9).rounded()) }
 }

@@ -6,22 +6,18 @@ import DarwinNotifySupport
 enum Subject: Hashable {
   /// How often an origin has posted a name.
   case name(String)
-  /// The newest value of a message name.
-  case value(MessageAddress)
-  /// The records of a log.
-  case log(MessageAddress)
+  /// The records of a message name.
+  case record(MessageAddress)
+  /// Which records of another origin are missing.
+  case ask(MessageAddress)
   /// Whether an origin is there.
   case presence
 }
 
 /// A message name of a group.
-struct MessageAddress: Hashable, Comparable {
+struct MessageAddress: Hashable {
   let group: String
   let name: String
-
-  static func < (left: Self, right: Self) -> Bool {
-    (left.group, left.name) < (right.group, right.name)
-  }
 }
 
 /// The topics of a realm.
@@ -41,8 +37,8 @@ struct Topics {
   func topic(of subject: Subject) -> String {
     switch subject {
     case .name(let name): "\(base)n/\(Escaped.encode(name))/\(own)"
-    case .value(let address): "\(base)w/\(address.levels)/\(own)"
-    case .log(let address): "\(base)l/\(address.levels)/\(own)"
+    case .record(let address): "\(base)r/\(address.levels)/\(own)"
+    case .ask(let address): "\(base)a/\(address.levels)/\(own)"
     case .presence: "\(base)p/\(own)"
     }
   }
@@ -57,8 +53,8 @@ struct Topics {
     let names = levels.dropFirst().dropLast().compactMap { Escaped.decode($0) }
     switch (levels[0], levels.count, names.count) {
     case ("n", 3, 1): return (.name(names[0]), origin)
-    case ("w", 4, 2): return (.value(MessageAddress(group: names[0], name: names[1])), origin)
-    case ("l", 4, 2): return (.log(MessageAddress(group: names[0], name: names[1])), origin)
+    case ("r", 4, 2): return (.record(MessageAddress(group: names[0], name: names[1])), origin)
+    case ("a", 4, 2): return (.ask(MessageAddress(group: names[0], name: names[1])), origin)
     case ("p", 2, 0): return (.presence, origin)
     default: return nil
     }
@@ -85,6 +81,9 @@ enum Escaped {
     }
     return String(decoding: bytes, as: UTF8.self)
   }
+
+  /// A text as a field of a payload.
+  static func field(_ text: String?) -> String { text.map { ":\(encode($0))" } ?? "-" }
 
   /// Returns `nil` for an empty text, or one that `encode` never returns: a name has one topic.
   static func decode(_ text: some StringProtocol) -> String? {

@@ -7,7 +7,6 @@ import DistributedNotifications
 import Foundation
 import RemoteHandlers
 import Wormhole
-import WormholeFoundation
 import notify
 
 extension MessageName where Value == Int {
@@ -209,16 +208,6 @@ func writing(in group: AppGroup) async throws {
   try await database.write { try $0.insert(Dish(name: "soup"), into: "dish") }
   let menu = try database.values(in: ["dish"]) { try $0.rows("SELECT * FROM dish", as: Dish.self) }
   for try await dishes in menu { show(dishes) }
-}
-
-func forwarding(_ hole: Wormhole, to label: Label) throws {
-  let forwarding = try hole.forward(.level, to: .default)
-  let observer = NotificationCenter.default.addObserver(
-    forName: .init("org.example.level"), object: nil, queue: .main
-  ) {
-    label.show($0.message(of: .level)?.value)
-  }
-  withExtendedLifetime((forwarding, observer)) {}
 }
 
 let observer = StatusObserver()

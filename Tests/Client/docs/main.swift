@@ -13,7 +13,7 @@ struct Dish: Codable, Sendable {
 struct Order: Codable, Sendable { var name: String }
 
 extension MessageName where Value == Level {
-  static var level: Self { MessageName("org.example.level", type: "level") }
+  static var level: Self { MessageName("org.example.level", keep: .last(10_000), type: "level") }
 }
 
 extension MessageName where Value == Int {
@@ -22,11 +22,11 @@ extension MessageName where Value == Int {
 }
 
 extension MessageName where Value == Bool {
-  static var lightState: Self { MessageName("org.example.light.state", transit: .log) }
+  static var lightState: Self { "org.example.light.state" }
 }
 
 extension MessageName where Value == Order {
-  static var orders: Self { MessageName("org.example.orders", transit: .log) }
+  static var orders: Self { MessageName("org.example.orders", keep: .last(1_000)) }
 }
 
 extension DefaultsKey where Value == String {
@@ -45,6 +45,20 @@ actor Counter {
 func show(_ value: Bool?) {}
 func show(_ dishes: [Dish]) {}
 func apply(_ theme: String) {}
+
+func forwarding(_ hole: Wormhole) throws {
+  let main = Delivery.loop { OperationQueue.main.addOperation($0) }
+  let forwarding = try hole.listen(.lightState, starting: .new, on: main) { message in
+    NotificationCenter.default.post(
+      name: Notification.Name(message.name), object: nil, userInfo: ["message": message])
+  }
+  forwarding.cancel()
+}
+
+func passing() async throws {
+  let hole = try Wormhole(group: AppGroup("org.example.lights"))
+  try await hole.pass(true, to: .lightState)
+}
 
 func makeGroup() throws -> AppGroup {
   let group = try AppGroup.temporary()
@@ -73,10 +87,10 @@ func blocking(_ level: Int, in hole: Wormhole, _ group: AppGroup, _ database: Sh
 func failing(in hole: Wormhole) async {
   do {
     try await hole.pass(true, to: .lightState)
-  } catch .busy {
+  } catch WormholeError.busy {
     print("somebody else is writing")
   } catch {
-    print("\(error.path ?? "no file"): \(error)")
+    print(error)
   }
 }
 
@@ -84,7 +98,7 @@ func failing(in hole: Wormhole) async {
   try hole.bind(Listener("label") { message in label.show(message.value) }, to: .lightState)
   let log = try hole.listen(.lightState, on: .thread) { message in print(message.content) }
   let count = try hole.listen(.lightState, on: counter) { counter, _ in counter.increase() }
-  for await message in try hole.messages(.lightState, starting: .all) { show(message.value) }
+  for try await message in try hole.messages(.lightState, starting: .all) { show(message.value) }
   log.cancel()
   count.cancel()
 }
@@ -98,7 +112,7 @@ func handlingOnce(in hole: Wormhole, _ database: SharedDatabase) async throws {
   let done = try await database.read { database in
     try database.rows("SELECT number FROM progress").first?["number", as: Int.self] ?? 0
   }
-  for await message in try hole.messages(.orders, starting: .since(UInt64(done))) {
+  for try await message in try hole.messages(.orders, starting: .since(UInt64(done))) {
     guard let order = message.value else { continue }
     try await database.write { database in
       try database.run("INSERT INTO orders(name) VALUES(?)", order.name)

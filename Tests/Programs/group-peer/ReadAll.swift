@@ -5,19 +5,14 @@ import Wormhole
 /// Prints all that a test has put into a group.
 func readAll(of group: AppGroup) async throws {
   let hole = try Wormhole(group: group)
-  let transits: KeyValuePairs<String, any MessageTransit> = [
-    "file": .file, "coordinated-file": .coordinatedFile, "log": .log,
-  ]
-  for (text, transit) in transits {
-    let name = MessageName<Int>(text, transit: transit)
-    var values: [Int] = []
-    let last = try await hole.message(name) ?? 0
-    for await message in try hole.messages(name, starting: .all) {
-      message.value.map { values.append($0) }
-      if message.value == last { break }
-    }
-    say("\(text) \(last) \(values)")
+  let name: MessageName<Int> = "number"
+  var values: [Int] = []
+  let last = try await hole.message(name) ?? 0
+  for try await message in try hole.messages(name, starting: .all) {
+    message.value.map { values.append($0) }
+    if message.value == last { break }
   }
+  say("messages \(last) \(values)")
   say("defaults \(try await group.defaults[number("number")])")
   let database = try group.database(
     "items", migrations: ["CREATE TABLE item(id INTEGER PRIMARY KEY)"])

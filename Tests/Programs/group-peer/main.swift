@@ -66,7 +66,7 @@ case "database-watch":
 case "read-all":  // where nothing can be written
   try await readAll(of: group)
 default:
-  guard try runLogCommand(command, rest, in: group) else {
+  guard try runStoreCommand(command, rest, in: group) else {
     say("unknown command")
     exit(2)
   }

@@ -7,7 +7,7 @@ typealias Command = @Sendable (Role, [String]) throws -> Void
 
 let commands: [String: Command] = [
   "pass": pass, "ping": ping, "clear": clear, "print": printMessage, "increase": increase,
-  "hold": hold, "flood": flood, "listen": listen, "directories": printDirectories,
+  "flood": flood, "listen": listen, "directories": printDirectories,
   "limit-files": limitFiles,
 ]
 
@@ -38,14 +38,6 @@ let commands: [String: Command] = [
   }
 }
 
-/// Adds one to the stored number, but stops in the middle.
-@Sendable private func hold(_ role: Role, _ words: [String]) throws {
-  try role.hole.blocking.update(role.number) { value in
-    raise(SIGSTOP)
-    value = (value ?? 0) + 1
-  }
-}
-
 /// BYTES: passes values of that many equal bytes until it is killed.
 @Sendable private func flood(_ role: Role, _ words: [String]) throws {
   let count = number(words[0])
@@ -62,10 +54,11 @@ let commands: [String: Command] = [
   let most = rlim_t(number(words[1]))
   var limit = rlimit(rlim_cur: most, rlim_max: most)
   setrlimit(__rlimit_resource_t(1), &limit)
-  do throws(WormholeError) {
+  do {
     try role.hole.blocking.pass(Data(count: number(words[0])), to: role.data)
-  } catch {
-    guard error.number == EFBIG else { throw error }
+  } catch WormholeError.diskFull {
+    say("no room")
+  } catch let error as WormholeError where error.code == .database {
     say("too long")
   }
 }

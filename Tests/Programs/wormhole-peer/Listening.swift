@@ -6,7 +6,7 @@ import Wormhole
 /// REPLAY COUNT [LAST]: prints messages until there are COUNT, including missed ones; 0 stands for
 /// no end. It kills itself while it handles the message with the number LAST.
 ///
-/// A line is: number, content, missed, process, user.
+/// A line is: number, content, missed, process, program.
 @Sendable func listen(_ role: Role, _ words: [String]) throws {
   let replay = replay(words[0])
   let count = number(words[1])
@@ -15,7 +15,7 @@ import Wormhole
   let isDone = DispatchSemaphore(value: 0)
   let observation = try role.hole.listen(role.number, starting: replay, on: .thread) { message in
     let (sender, content) = (message.sender, text(message.content))
-    say("\(message.sequence) \(content) \(message.missed) \(sender.pid) \(sender.uid)")
+    say("\(message.sequence) \(content) \(message.missed) \(sender.pid) \(sender.program ?? "")")
     if message.sequence == last { kill(getpid(), SIGKILL) }
     let total = seen.withLock { seen in
       seen += 1 + Int(message.missed)

@@ -11,20 +11,18 @@ struct Role: Sendable {
   let data: MessageName<Data>
 
   /// A dash stands for the directory of groups from the environment.
-  init(parent: String, transit: String, name: String) throws {
+  init(parent: String, keep: String, name: String) throws {
     let parent = parent == "-" ? nil : URL(fileURLWithPath: parent)
     group = try AppGroup("org.example.group", in: parent)
-    hole = try Wormhole(group: group, transit: transits[transit] ?? .file)
-    (number, data) = (MessageName(name), MessageName(name))
+    hole = try Wormhole(group: group)
+    let (kept, isDurable) = (keeps[keep] ?? .newest, keep == "durable")
+    number = MessageName(name, keep: kept, durable: isDurable)
+    data = MessageName(name, keep: kept, durable: isDurable)
   }
 }
 
-private let transits: [String: any MessageTransit] = [
-  "file": .file,
-  "durable-file": .file(durable: true),
-  "coordinated-file": .coordinatedFile,
-  "log": .log,
-  "durable-log": .log(durable: true),
+private let keeps: [String: Wormhole.Keep] = [
+  "newest": .newest, "history": .last(100_000), "durable": .newest,
 ]
 
 /// Prints a line at once.

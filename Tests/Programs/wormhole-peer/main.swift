@@ -3,7 +3,7 @@ import DarwinNotify
 import Foundation
 import Wormhole
 
-/// wormhole-peer PARENT TRANSIT COMMAND NAME [ARGUMENT]...
+/// wormhole-peer PARENT KEEP COMMAND NAME [ARGUMENT]...
 let words = CommandLine.arguments
 guard words.count >= 5, let command = commands[words[3]] else {
   say("no such command")
@@ -11,7 +11,7 @@ guard words.count >= 5, let command = commands[words[3]] else {
 }
 
 do {
-  let role = try Role(parent: words[1], transit: words[2], name: words[4])
+  let role = try Role(parent: words[1], keep: words[2], name: words[4])
   try command(role, Array(words.dropFirst(5)))
 } catch {
   say("failed: \(error)")

@@ -70,29 +70,28 @@ final class Session: @unchecked Sendable {
     try Heard(name, on: center, killing: isKilling ? relay : nil)
   }
 
+  /// The directory of groups.
+  var groups: URL { URL(fileURLWithPath: "\(home)/data") }
+
   func hole(_ group: String = "org.example.lights") throws -> Wormhole {
-    let parent = URL(fileURLWithPath: "\(home)/data")
-    return try Wormhole(group: AppGroup(group, in: parent, center: center))
+    try Wormhole(group: AppGroup(group, in: groups, center: center))
   }
 
-  /// Waits until the relay has opened a file for writing, to lock it, from where one may block.
-  func waitUntilRelayLocks(_ file: String) throws {
-    let process = "/proc/\(try #require(relay).processIdentifier)"
-    let deadline = ContinuousClock.now + .seconds(60)
-    func isOpen(_ descriptor: String) -> Bool {
-      let target = try? FileManager.default.destinationOfSymbolicLink(
-        atPath: "\(process)/fd/\(descriptor)")
-      let information = try? String(
-        contentsOfFile: "\(process)/fdinfo/\(descriptor)", encoding: .utf8)
-      let flags = information?.split(separator: "\n").first { $0.hasPrefix("flags:") }
-      return target?.hasSuffix("/\(file)") == true && flags?.hasSuffix("2") == true
-    }
-    while try !FileManager.default.contentsOfDirectory(atPath: "\(process)/fd").contains(
-      where: isOpen)
-    {
-      try #require(.now < deadline, "the relay does not open \(file)")
-      usleep(1_000)
-    }
+  /// Locks the store, until the program that is returned ends.
+  func lockStore(_ group: String = "org.example.lights") async throws -> Program {
+    let mark = "\(home)/locked"
+    let script = """
+      import sqlite3, sys, time
+      db = sqlite3.connect(sys.argv[1], isolation_level=None)
+      db.execute("BEGIN IMMEDIATE")
+      open(sys.argv[2], "w").close()
+      time.sleep(600)
+      """
+    let store = "\(home)/data/\(group)/wormhole/store.sqlite"
+    let program = try Program("/usr/bin/python3", ["-c", script, store, mark], on: nil)
+    await eventually("the store is not locked") { access(mark, F_OK) == 0 }
+    unlink(mark)
+    return program
   }
 
   /// Waits until the relay ends by itself.

@@ -39,7 +39,7 @@ typedef struct soak_worker {
         _Atomic uint64_t n_violations;
         _Atomic uint64_t n_open;    /* calls, or requests that it holds */
         _Atomic uint64_t n_ended;
-        _Atomic uint64_t last[SOAK_N_TRANSITS]; /* message that it has passed or handled */
+        _Atomic uint64_t last[SOAK_N_KEPT]; /* message that it has passed or handled */
         soak_count counts[SOAK_N_NAMES + 1];
 } soak_worker;
 
@@ -198,14 +198,14 @@ void soak_noticed(unsigned name)
 
 /* --- Messages ------------------------------------------------------------------------------ */
 
-uint64_t soak_get_last(unsigned transit)
+uint64_t soak_get_last(unsigned kept)
 {
-        return atomic_load(&me->last[transit]);
+        return atomic_load(&me->last[kept]);
 }
 
-void soak_set_last(unsigned transit, uint64_t number)
+void soak_set_last(unsigned kept, uint64_t number)
 {
-        atomic_store(&me->last[transit], number);
+        atomic_store(&me->last[kept], number);
 }
 
 void soak_call_begins(void)

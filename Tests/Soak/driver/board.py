@@ -3,12 +3,12 @@
 import mmap
 from itertools import product
 
-N_WORKERS, N_NAMES, N_TRANSITS = 40, 4, 3
+N_WORKERS, N_NAMES, N_KEPT = 40, 4, 2
 FENCE = N_NAMES  # one more name
 EVERYTHING, ONLY_FENCE = 0xffffffff, 0xfffffffe  # orders
 BOARD = ("rest", "n_disk_changes", "n_moves", "is_split")
 WORKER = ("is_ready", "rests", "floods", "order", "n_ordered", "n_obeyed", "n_violations", "n_open",
-          "n_ended", *(f"last{transit}" for transit in range(N_TRANSITS)))
+          "n_ended", *(f"last{kept}" for kept in range(N_KEPT)))
 COUNT = ("begun", "returned", "heard", "n_calls", "all_returned", "all_begun")
 N_WORDS = len(WORKER) + (N_NAMES + 1) * len(COUNT)
 

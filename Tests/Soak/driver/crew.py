@@ -5,7 +5,7 @@ import time
 from board import EVERYTHING, FENCE, N_NAMES, ONLY_FENCE
 from processes import Failure, Worker
 
-TRANSITS = ("file", "coordinated-file", "log")
+KEPT = ("newest", "history")
 # What may be added to the first measurements: kB, descriptors, threads, files.
 GROWTH = {"memory": 4096, "descriptors": 6, "threads": 4, "pooled threads": 64,
           "files": 4}
@@ -172,7 +172,7 @@ class Crew:
 
     def late_listeners(self, writer):
         """Returns who is at an earlier message than the last one."""
-        last = f"last{TRANSITS.index(writer.role[1])}"
+        last = f"last{KEPT.index(writer.role[1])}"
         number = self.board.get(writer.slot, last)
         return [f"{worker} is at {self.board.get(worker.slot, last)} of {number}"
                 for worker in self.of("listen")

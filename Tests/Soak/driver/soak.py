@@ -8,7 +8,7 @@ from pathlib import Path
 
 from board import Board
 from chaos import Chaos
-from crew import TRANSITS, Crew
+from crew import KEPT, Crew
 from processes import Failure, Ground
 
 HARM_S = 6
@@ -57,11 +57,11 @@ def make_swift_roles(swift, ground):
         (swift, ("observe", "queue"), "count", False),
         (swift, ("observe", "sequence"), "count", False),
         (swift, ("token",), "notice", False),
-        (swift, ("resume", "log"), "listen"),
+        (swift, ("resume", "history"), "listen"),
     ]
-    for transit in TRANSITS:
-        roles += [(swift, ("pass", transit), "pass", False), (swift, ("pass", transit), "pass"),
-                  (swift, ("listen", transit), "listen", False)]
+    for kept in KEPT:
+        roles += [(swift, ("pass", kept), "pass", False), (swift, ("pass", kept), "pass"),
+                  (swift, ("listen", kept), "listen", False)]
     if ground != "none":
         roles += [(swift, ("serve",), "serve", False), (swift, ("serve",), "serve"),
                   (swift, ("call",), "call", False), (swift, ("call",), "call")]

@@ -1,4 +1,4 @@
-// Passes messages through every transit, and checks what arrives.
+// Passes messages to names that keep one or many, and checks what arrives.
 
 internal import DarwinNotify
 internal import Dispatch
@@ -6,16 +6,16 @@ internal import FoundationEssentials
 internal import SoakBoard
 internal import Wormhole
 
-private let transits: [(name: String, transit: any MessageTransit)] = [
-  ("file", .file), ("coordinated-file", .coordinatedFile), ("log", .log(count: 2000)),
+private let messageNames: [MessageName<Data>] = [
+  "newest", MessageName("history", keep: .last(2000)),
 ]
 
 /// What one worker passes, for a function of C.
 nonisolated(unsafe) private var passed: Exchange?
 // Only the main thread uses it.
 
-func exchange(_ kind: String, _ transit: String) throws {
-  let exchange = try Exchange(transit)
+func exchange(_ kind: String, _ name: String) throws {
+  let exchange = try Exchange(name)
   switch kind {
   case "pass":
     passed = exchange
@@ -29,20 +29,20 @@ func exchange(_ kind: String, _ transit: String) throws {
 private struct Exchange {
   let hole: Wormhole
   let name: MessageName<Data>
-  let transit: UInt32
+  let index: UInt32
 
-  init(_ transit: String) throws {
-    guard let index = transits.firstIndex(where: { $0.name == transit }) else {
-      fatalError("no transit is called \(transit)")
+  init(_ text: String) throws {
+    guard let index = messageNames.firstIndex(where: { $0.rawValue == text }) else {
+      fatalError("no name is called \(text)")
     }
-    hole = try Wormhole(group: AppGroup("org.example.soak"), transit: transits[index].transit)
-    name = MessageName(transit)
-    self.transit = UInt32(index)
+    hole = try Wormhole(group: AppGroup("org.example.soak"))
+    name = messageNames[index]
+    self.index = UInt32(index)
   }
 
   func pass() {
     unlessDiskIsFull(since: soak_count_disk_changes()) {
-      soak_set_last(transit, try hole.blocking.pass(makeValue(), to: name))
+      soak_set_last(index, try hole.blocking.pass(makeValue(), to: name))
     }
   }
 
@@ -60,7 +60,7 @@ private struct Exchange {
 
   /// Numbers go up, and each gap between two of them is reported.
   private func judge(_ message: Wormhole.Message<Data>, isFirst: Bool, _ changes: UInt64) {
-    let (number, last) = (message.sequence, soak_get_last(transit))
+    let (number, last) = (message.sequence, soak_get_last(index))
     switch message.content {
     case .value(let value) where !isWhole(value): report("message \(number) is torn")
     case .unreadable(let error): return unlessDiskIsFull(since: changes) { throw error }
@@ -71,7 +71,7 @@ private struct Exchange {
     if last > 0 && !isAgain && number != last + 1 + message.missed {
       report("\(number) follows \(last), \(message.missed) are missed")
     }
-    soak_set_last(transit, number)
+    soak_set_last(index, number)
   }
 
   private func report(_ text: String) {
@@ -88,7 +88,7 @@ private struct Exchange {
   }
 }
 
-/// Makes a value, now and then one that its reader maps instead of reading it.
+/// Makes a value, now and then a large one.
 private func makeValue() -> Data {
   let count = Int.random(in: 0..<20) > 0 ? Int.random(in: 0...500) : 300_000
   return Data(repeating: UInt8.random(in: 1...255), count: count) + [0]

@@ -90,24 +90,22 @@ struct CancellationTests {
 
   // MARK: - Messages
 
-  /// A name that another process has locked, until the program ends.
-  private func lock(_ kind: TransitKind) async throws -> (site: Site, holder: Program) {
-    let site = try Site(kind)
+  /// A store that another process has locked, until the program ends.
+  private func lock() async throws -> (site: Site, holder: Program) {
+    let site = try Site()
     try await site.hole.pass(1, to: .number)
     return (site, try await site.startHolder())
   }
 
-  @Test(arguments: TransitKind.coordinated)
-  func changingHasATimeout(_ kind: TransitKind) async throws {
-    let (site, holder) = try await lock(kind)
+  @Test func changingHasATimeout() async throws {
+    let (site, holder) = try await lock()
     let (hole, timeout) = (site.hole, Duration.milliseconds(20))
     for change: @Sendable () async throws -> Void in [
       { try await hole.pass(2, to: .number, timeout: timeout) },
       { try await hole.update(.number, timeout: timeout) { $0 = 2 } },
-      { try await hole.clearAll(timeout: timeout) },
+      { try await hole.clear(.number, timeout: timeout) },
     ] {
-      let error = await #expect(throws: WormholeError.self) { try await change() }
-      #expect(error == .timedOut(error?.name ?? ""))
+      await #expect(throws: WormholeError.timedOut) { try await change() }
     }
     kill(holder.processIdentifier, SIGKILL)
     _ = await holder.end()
@@ -116,26 +114,40 @@ struct CancellationTests {
     #expect(try await hole.message(.number) == nil)
   }
 
-  @Test func readingWaitsNoLongerThanItsTask() async throws {
-    let (site, holder) = try await lock(.coordinatedFile)
-    let reading = Task { try await site.hole.message(.number, timeout: .seconds(600)) }
-    reading.cancel()
-    await #expect(throws: WormholeError.cancelled) { try await reading.value }
+  @Test func aTimeoutIsNotThatOfATaskWhichTheBodyOfAnUpdateStarts() async throws {
+    let site = try Site()
+    let (hole, begun) = (site.hole, Flag())
+    let task = try await hole.update(.number, timeout: .seconds(1)) { _ in
+      Task {
+        begun.set()
+        try await Task.sleep(for: .milliseconds(1200))
+        try await hole.pass(7, to: .other)
+        try await hole.group.defaults.set(7, for: .number)
+        return try await hole.message(.other)
+      }
+    }
+    #expect(try await task.value == 7 && begun.isSet)
+  }
+
+  @Test func waitingTakesNoLongerThanTheTask() async throws {
+    let (site, holder) = try await lock()
+    let passing = Task { try await site.hole.pass(2, to: .number, timeout: .seconds(600)) }
+    passing.cancel()
+    await #expect(throws: WormholeError.cancelled) { try await passing.value }
     withExtendedLifetime(holder) {}
   }
 
-  @Test(arguments: TransitKind.coordinated)
-  func otherTasksGoOnWhileSomeWaitAndThoseCancelledPassNothing(_ kind: TransitKind) async throws {
-    let (site, holder) = try await lock(kind)
+  @Test func otherTasksGoOnWhileSomeWaitAndThoseCancelledPassNothing() async throws {
+    let (site, holder) = try await lock()
     let ended = Log<WormholeError?>()
     await withTaskGroup { group in
       for _ in 0..<2 * ProcessInfo.processInfo.activeProcessorCount {
         group.addTask {
-          do throws(WormholeError) {
+          do {
             try await site.hole.pass(2, to: .number, timeout: .seconds(600))
             ended.append(nil)
           } catch {
-            ended.append(error)
+            ended.append(error as? WormholeError)
           }
         }
       }
@@ -204,7 +216,7 @@ struct CancellationTests {
     try await store.write("INSERT INTO item VALUES(2, 'two')")
     try await defaults.set(1, for: .number)
     for iterate: @Sendable (_ body: () -> Void) async throws -> Void in [
-      { body in for await _ in try hole.messages(.number, starting: .last) { body() } },
+      { body in for try await _ in try hole.messages(.number, starting: .last) { body() } },
       { body in for try await _ in changes { body() } },
       { body in for try await _ in try database.values(query: { _ in 1 }) { body() } },
       { body in for try await _ in news { body() } },
@@ -227,14 +239,14 @@ struct CancellationTests {
   // MARK: - Errors
 
   @Test func bodiesKeepTheirErrors() throws {
-    func change(_ hole: Wormhole) throws(WormholeError) {
-      try hole.blocking.update(.number) { (value) throws(WormholeError) in throw .cancelled }
-    }
     func change(_ defaults: SharedDefaults) throws {
       try defaults.blocking.transaction { _ in throw WormholeError.cancelled }
     }
-    let site = try Site(.log)
-    #expect(throws: WormholeError.cancelled) { try change(site.hole) }
+    struct Failure: Error {}
+    let site = try Site(.history)
+    #expect(throws: Failure.self) {
+      try site.hole.blocking.update(.number) { _ in throw Failure() }
+    }
     #expect(throws: WormholeError.cancelled) { try change(site.hole.group.defaults) }
   }
 }

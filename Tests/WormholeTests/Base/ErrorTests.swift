@@ -17,9 +17,7 @@ struct ErrorTests {
     (.typeMismatch(name: "N", expected: "E", found: "F"), ["N", "E", "F"]),
     (.versionMismatch(name: "N", expected: 7, found: 9), ["N", "7", "9"]),
     (.encoding("R"), ["R"]), (.decoding("R"), ["R"]),
-    (.notCoordinated(name: "N", transit: "F"), ["N", "F"]),
-    (.noCursors(name: "N", transit: "F"), ["N", "F"]),
-    (.otherTransit(name: "N", used: "E", found: "F"), ["N", "E", "F"]), (.cursorInUse("N"), ["N"]),
+    (.cursorInUse("N"), ["N"]),
     (.cursorNotStored("N", reason: "R"), ["N", "R"]),
     (.database(code: 7, message: "R"), ["7", "R"]),
     (.unknownTable(name: "N", known: ["E", "F"], path: "P"), ["N", "E, F", "P"]),
@@ -27,7 +25,6 @@ struct ErrorTests {
     (.newerSchema(found: 9, known: 7, path: "P"), ["9", "7", "P"]),
     (.unknownMigrations(names: ["E", "F"], path: "P"), ["E, F", "P"]),
     (.migrationFailed(name: "N", reason: "R", path: "P"), ["N", "R", "P"]),
-    (.notCleared(["N": .cancelled]), ["N", "cancelled"]),
     (.notification(.limitReached), ["stored", "limit reached"]),
   ]
 
@@ -35,24 +32,25 @@ struct ErrorTests {
   func everyErrorSaysWhatFailed(error: WormholeError, words: [String]) {
     for word in words { #expect(error.description.contains(word)) }
     #expect((error as any Error).localizedDescription == error.description)
-    #expect(Self.errors.filter { $0.0 ~= error }.count == 1)
+    #expect(Self.errors.filter { $0.0 == error }.count == 1)
   }
 
   @Test func isCaughtByItsKindWhateverItsDetails() throws {
-    func fail() throws(WormholeError) { throw .busy(path: "P") }
+    func fail() throws { throw WormholeError.busy(path: "P") }
     do {
       try fail()
-    } catch .cancelled {
+    } catch WormholeError.cancelled {
       Issue.record("caught by the name of another one")
-    } catch .busy {
+    } catch WormholeError.busy {
       // The compiler used to crash on this.
       #expect([1].map { $0 + 1 } == [2])
     } catch {
       Issue.record("not caught by its name")
     }
-    do { try { () throws in try fail() }() } catch WormholeError.busy {}
+    do { try fail() } catch let error as WormholeError where error.code == .busy {}
+    #expect(throws: WormholeError.busy) { try fail() }
     let error = WormholeError.damaged.with(path: "P", reason: "R")
-    #expect(.damaged ~= error && error != .damaged && "\(error)" == "P is damaged: R")
+    #expect(.damaged ~= error && error == .damaged && "\(error)" == "P is damaged: R")
   }
 
   @Test func theErrorOfACodecIsASentence() throws {

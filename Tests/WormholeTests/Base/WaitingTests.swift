@@ -17,7 +17,7 @@ struct WaitingTests {
   func aReaderThatStandsStillInAFileWithoutALogDelaysAWriterOnlyForItsTime(
     _ keeper: Keeper
   ) async throws {
-    let site = try Site(.log)
+    let site = try Site()
     let path = keeper.path(in: site)
     let directory = URL(fileURLWithPath: path).deletingLastPathComponent()
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -35,23 +35,23 @@ struct WaitingTests {
   }
 
   @Test(arguments: ["", "-wal"])
-  func aLogThatIsTruncatedUnderAListenerHoldsNobody(_ suffix: String) async {
-    // In its own process: if other tests closed the log's connection, its second file would go.
+  func aStoreThatIsTruncatedUnderAListenerHoldsNobody(_ suffix: String) async {
+    // In its own process: SQLite keeps one state of a file for all its connections.
     await #expect(processExitsWith: .success) { [suffix] in
-      let site = try Site(.log)
+      let site = try Site(.history)
       let heard = try site.hear(.number)
       for number in 1...3 { try await site.hole.pass(number, to: .number) }
       await eventually { heard.values == [1, 2, 3] }
-      let path = "\(site.path)/org.example.number.log"
+      let path = site.store.path
       try #require(truncate(path + suffix, 0) == 0)
       let start = ContinuousClock.now
       // Each succeeds or fails, depending on what the lost pages contained.
       for number in 4...6 { _ = try? await site.hole.pass(number, to: .number) }
       _ = try? await site.hole.message(.number)
       #expect(.now - start < .seconds(60))
-      ForeignProgram.remove(path)
+      try await site.hole.startAnew()
       try await site.hole.pass(10, to: .number)
-      await eventually("the new log is not heard") { heard.values.last == 10 }
+      await eventually("the new store is not heard") { heard.values.last == 10 }
     }
   }
 
@@ -106,17 +106,19 @@ struct WaitingTests {
   @Test func listenersLetGoBetweenTwoLooks() async {
     // Other tests could close the connection of the log, and its file would go.
     await #expect(processExitsWith: .success) {
-      let site = try Site(.log)
+      let site = try Site(.history)
       let large = Data(repeating: 1, count: 1 << 20)
       var messages = try site.hole.messages(.bytes, starting: .all).makeAsyncIterator()
       for number in 1...20 {
         try await site.hole.pass(large, to: .bytes)
-        #expect(await messages.next()?.sequence == UInt64(number))
+        #expect(try await messages.next()?.sequence == UInt64(number))
       }
-      let path = "\(site.path)/org.example.bytes.log"
+      let path = site.store.path
       // It is emptied only if nobody is reading.
-      try ForeignProgram.run("PRAGMA wal_checkpoint(TRUNCATE)", on: path)
-      #expect(access(path + "-wal", F_OK) == 0 && size(path + "-wal") == 0)
+      await eventually("somebody reads") {
+        try? ForeignProgram.run("PRAGMA wal_checkpoint(TRUNCATE)", on: path)
+        return access(path + "-wal", F_OK) == 0 && size(path + "-wal") == 0
+      }
     }
   }
 }

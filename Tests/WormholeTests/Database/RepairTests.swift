@@ -56,23 +56,4 @@ struct RepairTests {
     #expect(throws: WormholeError.damaged(path: store.path)) { try store.makeOther() }
     try await expectRepair(of: store, since: token)
   }
-
-  // MARK: - Messages
-
-  @Test func clearingAllNamesWhatItCouldNotClear() throws {
-    let site = try Site(.log)
-    let names = (1...3).map { MessageName<Int>("org.example.\($0)") }
-    for name in names { try site.hole.blocking.pass(1, to: name) }
-    let path = "\(site.path)/org.example.2.log"
-    try ForeignProgram.overwrite(path) { bytes in
-      bytes.replaceSubrange(1024..., with: Data(repeating: 0xff, count: bytes.count - 1024))
-    }
-    let other = try site.makeOther()
-    #expect(throws: WormholeError.notCleared(["org.example.2": .damaged(path: path)])) {
-      try other.blocking.clearAll()
-    }
-    for name in [names[0], names[2]] { #expect(try other.blocking.message(name) == nil) }
-    try other.blocking.remove(names[1])
-    try other.blocking.clearAll()
-  }
 }

@@ -131,7 +131,7 @@ struct AppGroupTests {
     let site = try Site()
     let parent = site.temporary.parent
     let program = try Program(
-      "wormhole-peer", ["-", "file", "directories", "x"], on: nil,
+      "wormhole-peer", ["-", "newest", "directories", "x"], on: nil,
       environment: [
         "XDG_RUNTIME_DIR": areSet ? "\(parent)/run" : "",
         "XDG_DATA_HOME": areSet ? "\(parent)/data/" : "relative", "HOME": parent,

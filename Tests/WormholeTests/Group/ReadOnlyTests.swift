@@ -21,10 +21,8 @@ struct ReadOnlyTests {
 
   private func fill(_ group: AppGroup) async throws -> (Wormhole, SharedDatabase) {
     let hole = try Wormhole(group: group)
-    for transit in [TransitKind.file, .coordinatedFile, .log] {
-      let name = MessageName<Int>(transit.rawValue, transit: transit.transit)
-      for number in 1...3 { try await hole.pass(number, to: name) }
-    }
+    let name = MessageName<Int>("number", keep: .last(10))
+    for number in 1...3 { try await hole.pass(number, to: name) }
     try await group.defaults.set(7, for: DefaultsKey("number", default: 0))
     let database = try group.database(
       "items", migrations: ["CREATE TABLE item(id INTEGER PRIMARY KEY)"])
@@ -33,7 +31,7 @@ struct ReadOnlyTests {
   }
 
   private let expected = [
-    "file 3 [3]", "coordinated-file 3 [3]", "log 3 [1, 2, 3]", "defaults 7", "items 2", "changes 2",
+    "messages 3 [1, 2, 3]", "defaults 7", "items 2", "changes 2",
     "read-only",
   ]
 

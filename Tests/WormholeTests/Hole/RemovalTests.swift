@@ -1,61 +1,62 @@
-// Specifies how a name is removed.
+// Specifies how names and damaged stores are removed.
 import Wormhole
 
 @Suite(.bounded)
 struct RemovalTests {
-  @Test(arguments: TransitKind.allCases)
-  func leavesNoFile(_ kind: TransitKind) async {
-    // Other tests could close the connection of a log, which then has fewer files.
-    await #expect(processExitsWith: .success) { [kind] in
-      let site = try Site(kind)
-      let other = MessageName<Int>("org.example.other")
-      for name in [.number, other] { try await site.hole.pass(1, to: name) }
-      let files = Set(site.files.filter { $0.contains("other") })
-      if kind.keepsAll { try await RemovalTests.useCursor(in: site) }
-      try site.hole.blocking.remove(.number)
-      #expect(Set(site.files) == files)
-      #expect(try await site.hole.message(.number) == nil)
-      #expect(try await site.hole.message(other) == 1)
-      #expect(try await site.hole.pass(2, to: .number) == 1)
+  @Test func removesMessagesAndCursorsButNoNumber() async throws {
+    let site = try Site(.history)
+    for number in 1...5 { try await site.hole.pass(number, to: .number) }
+    try await site.hole.pass(1, to: .other)
+    try await read(in: site)
+    #expect(try await site.hole.cursors(of: .number).map(\.name) == ["place"])
+    try await site.hole.remove(.number)
+    #expect(try await site.hole.history(.number).isEmpty)
+    #expect(try await site.hole.cursors(of: .number).isEmpty)
+    #expect(try await site.hole.message(.other) == 1)
+    for number in 7...9 {
+      #expect(try await site.hole.pass(number, to: .number) == UInt64(number))
     }
+    #expect(try await site.hole.history(.number).compactMap(\.value) == [9])
   }
 
-  private static func useCursor(in site: Site) async throws {
-    for cursor in ["place", String(repeating: "place", count: 40)] {
-      var messages = try site.hole.messages(.number, starting: .cursor(cursor)).makeAsyncIterator()
-      #expect(await messages.next()?.value == 1)
-    }
+  private func read(in site: Site) async throws {
+    var messages = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
+    #expect(try await messages.next()?.value == 1)
   }
 
-  @Test(arguments: TransitKind.kinds)
-  func listenersGetWhatIsPassedLater(_ kind: TransitKind) async throws {
+  @Test(arguments: Kept.allCases)
+  func listenersGetTheClearingAndWhatIsPassedLater(_ kind: Kept) async throws {
     let site = try Site(kind)
     let log = try site.hear(.number, starting: .last)
     for number in 1...3 { try await site.hole.pass(number, to: .number) }
     await eventually { log.values.last == 3 }
-    try site.hole.blocking.remove(.number)
+    try await site.hole.remove(.number)
+    await eventually { log.texts.last == "cleared" }
     try await site.hole.pass(4, to: .number)
     await eventually { log.values.last == 4 }
   }
 
-  @Test func aNameMayTakeAnotherTransitAfterwards() throws {
-    let site = try Site()
-    let asLog = MessageName<Int>("org.example.number", transit: .log)
-    try site.hole.blocking.pass(1, to: asLog)
-    #expect(throws: WormholeError.self) { try site.hole.blocking.pass(2, to: .number) }
-    try site.hole.blocking.remove(.number)
-    try site.hole.blocking.pass(2, to: .number)
-    #expect(try site.hole.blocking.message(.number) == 2)
+  @Test func aDamagedStoreIsMovedAwayAndListenersGoOn() async throws {
+    let site = try Site(.history)
+    let log = try site.hear(.number)
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
+    await eventually { log.values == [1, 2, 3] }
+    try ForeignProgram.run("DROP TRIGGER passing", on: site.store.path)
+    await #expect(throws: WormholeError.damaged) { try await site.hole.pass(4, to: .number) }
+    await #expect(throws: WormholeError.damaged) { try await site.hole.message(.number) }
+    try await site.hole.startAnew()
+    #expect(try await site.hole.pass(10, to: .number) == 1)
+    await eventually { log.values.last == 10 }
+    #expect(log.entries.last?.mayHaveMissed == true)
+    #expect(access("\(site.store.path).damaged", F_OK) == 0)
   }
 
-  @Test func repairsALogThatIsDamaged() throws {
-    let site = try Site(.log)
-    try site.hole.blocking.pass(1, to: .number)
-    let path = "\(site.path)/org.example.number.log"
-    ForeignProgram.remove(path)
-    try Data("no database".utf8).write(to: URL(fileURLWithPath: path))
-    #expect(throws: WormholeError.self) { try site.makeOther().blocking.pass(2, to: .number) }
-    try site.makeOther().blocking.remove(.number)
-    #expect(try site.makeOther().blocking.pass(3, to: .number) == 1)
+  @Test func fewerMessagesAreKeptWhenAskedTo() async throws {
+    let site = try Site(.history)
+    for number in 1...50 { try await site.hole.pass(number, to: .number) }
+    try await site.hole.setKeep(.last(10), of: .number)
+    #expect(try await site.hole.history(.number).compactMap(\.value) == Array(41...50))
+    try await site.hole.setKeep(.newest, of: .number)
+    #expect(try await site.hole.history(.number).compactMap(\.value) == [50])
   }
 }

@@ -43,7 +43,7 @@ struct IsolationTests {
   }
 
   @Test func messagesReachAnActorInTheirOrder() async throws {
-    let site = try Site(.log)
+    let site = try Site(.history)
     let (observing, bound) = (Counter(), Counter())
     let observation = try site.hole.listen(.number, on: observing) { counter, message in
       counter.note(message.value ?? 0)

@@ -9,7 +9,7 @@ struct MessageObservationTests {
   enum End: CaseIterable, Sendable {
     case cancel, cancelAndWait, letGo
 
-    func callAsFunction(_ observation: inout MessageObservation?) {
+    func callAsFunction(_ observation: inout NotificationObservation?) {
       switch self {
       case .cancel: observation?.cancel()
       case .cancelAndWait: observation?.cancelAndWait()
@@ -20,11 +20,11 @@ struct MessageObservationTests {
 
   private let queue = DispatchQueue(label: "com.example.queue")
 
-  @Test(arguments: TransitKind.kinds, End.allCases)
-  func endingItReleasesTheHandler(_ kind: TransitKind, _ end: End) async throws {
+  @Test(arguments: Kept.allCases, End.allCases)
+  func endingItReleasesTheHandler(_ kind: Kept, _ end: End) async throws {
     let site = try Site(kind)
     let (log, census) = (Mail(), Census())
-    var observations = try (1...3).map { _ -> MessageObservation? in
+    var observations = try (1...3).map { _ -> NotificationObservation? in
       let canary = census.makeCanary()
       return try site.hole.listen(.number, starting: .new, on: .queue(queue)) { message in
         canary.sing()
@@ -43,7 +43,7 @@ struct MessageObservationTests {
     let site = try Site()
     let census = Census()
     let canary = census.makeCanary()
-    var observation: MessageObservation? = try site.hole.listen(
+    var observation: NotificationObservation? = try site.hole.listen(
       .number, starting: .new, on: .queue(queue)
     ) { [canary] _ in canary.sing() }
     // Calls that are on their way keep nothing alive, either.
@@ -58,9 +58,9 @@ struct MessageObservationTests {
 
   @Test(arguments: [End.cancel, .cancelAndWait])
   func aHandlerThatEndsItselfIsReleasedWhenItReturns(_ end: End) async throws {
-    let site = try Site(.log)
+    let site = try Site(.history)
     let (log, census) = (Log<Bool>(), Census())
-    let held = Locked<MessageObservation?>(nil)
+    let held = Locked<NotificationObservation?>(nil)
     do {
       let canary = census.makeCanary()
       let observation = try site.hole.listen(.number, starting: .new, on: .queue(queue)) { _ in
@@ -80,8 +80,9 @@ struct MessageObservationTests {
   }
 
   @Test func aHandlerOnAConcurrentQueueDoesNotWaitForItself() async throws {
-    let site = try Site(.log)
-    let (first, held, ended) = (Locked<pthread_t?>(nil), Locked<MessageObservation?>(nil), Flag())
+    let site = try Site(.history)
+    let (first, ended) = (Locked<pthread_t?>(nil), Flag())
+    let held = Locked<NotificationObservation?>(nil)
     let (allPassed, cancelled, firstReturned) = (
       DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
     )
@@ -115,7 +116,7 @@ struct MessageObservationTests {
   }
 
   @Test func nothingIsHeldOnceItsEndWasWaitedFor() async throws {
-    let site = try Site(.log)
+    let site = try Site(.history)
     let name = MessageName<Parting>("org.example.parting")
     for _ in 1...2 { try await site.hole.pass(Parting(), to: name) }
     let (begun, goOn) = (Flag(), DispatchSemaphore(value: 0))
@@ -126,7 +127,7 @@ struct MessageObservationTests {
     await eventually { begun.isSet }
     observation.cancel()
     goOn.signal()
-    observation.cancelAndWait()
+    await observation.end()
     #expect(Parting.living.load(ordering: .acquiring) == 0)
   }
 
@@ -150,7 +151,7 @@ struct MessageObservationTests {
   }
 
   @Test @MainActor func anObservedMessageFollowsWhatIsPassed() async throws {
-    let site = try Site(.log)
+    let site = try Site(.history)
     try await site.hole.pass(1, to: .number)
     let number = try ObservedMessage(.number, in: site.hole)
     #expect(number.value == 1)

@@ -20,8 +20,8 @@ struct RebindingTests {
     }
   }
 
-  @Test(arguments: TransitKind.kinds)
-  func aHandlerMayBindAgainWhenItIsReleased(_ kind: TransitKind) async throws {
+  @Test(arguments: Kept.allCases)
+  func aHandlerMayBindAgainWhenItIsReleased(_ kind: Kept) async throws {
     let site = try Site(kind)
     let (log, isBound) = (Mail(), Flag())
     try bindWithRebinder(site.hole, log)
@@ -35,9 +35,9 @@ struct RebindingTests {
     site.hole.unbindAll(from: .number)
   }
 
-  @Test(arguments: TransitKind.kinds, [false, true])
+  @Test(arguments: Kept.allCases, [false, true])
   func aMessageThatThePredecessorDidNotGetComesOnce(
-    _ kind: TransitKind, onTheSameQueue: Bool
+    _ kind: Kept, onTheSameQueue: Bool
   ) async throws {
     let site = try Site(kind)
     let (old, new) = (Mail(), Mail())
@@ -54,7 +54,7 @@ struct RebindingTests {
     await turn(slow)
     try await site.settle(queue)
     #expect(new.entries.map(\.sequence).filter { $0 == 1 }.count <= 1)
-    #expect(new.values == (kind.keepsAll ? [1, 2] : new.values))
+    #expect(new.values == (kind.isAll ? [1, 2] : new.values))
     #expect(new.entries.allSatisfy { !$0.isInitial })
     #expect(new.total == 2 && old.entries.isEmpty)
     site.hole.unbindAll(from: .number)
@@ -67,25 +67,8 @@ struct RebindingTests {
       starting: .new)
   }
 
-  @Test func aNameThatIsSlowDelaysNoOther() async throws {
-    let site = try Site()
-    let (slow, isBound, log) = (SlowTransit(), Flag(), Mail())
-    Thread.detachNewThread {
-      try? site.hole.bind(
-        Listener("label", on: .thread) { _ in }, to: MessageName<Int>("slow", transit: slow))
-      isBound.set()
-    }
-    await eventually("the slow name is not read") { slow.isEntered.isSet }
-    try site.hole.record(in: log, on: .queue(queue))
-    try await site.hole.pass(1, to: .number)
-    await eventually { log.values == [1] }
-    #expect(!isBound.isSet)
-    slow.gate.signal()
-    await eventually("the slow name was not bound") { isBound.isSet }
-  }
-
   @Test func keepsTheCursorOfItsPredecessor() async throws {
-    let site = try Site(.log)
+    let site = try Site(.history)
     let (old, new) = (Mail(), Mail())
     try await site.hole.pass(1, to: .number)
     try site.hole.record(in: old, on: .queue(queue), starting: .cursor("place"))
@@ -101,64 +84,23 @@ struct RebindingTests {
     #expect(old.values == [1])
     var rest = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
     try await site.hole.pass(3, to: .number)
-    #expect(await rest.next()?.value == 3)
+    #expect(try await rest.next()?.value == 3)
   }
 
   /// Another listener may replace one that is still being bound.
   @Test func aListenerThatWasReplacedBeforeItBeganHandsItsPlaceOn() throws {
-    let (pump, isHandedOn) = (MessagePump<Int>(from: .all, on: .inline) { _ in }, Flag())
-    let mailbox = try LogTransit().openMailbox(for: "name", in: TemporaryGroup().group.directory)
+    let (site, isHandedOn) = (try Site(.history), Flag())
+    let store = site.store
+    let feed = StoredFeed<Wormhole.Message<Int>>(
+      path: store.path, queues: store.queues,
+      observe: { (handler) throws(WormholeError) in try store.observe("name", handler) },
+      makeReader: { () throws(WormholeError) in
+        try MessageReader(.number, in: store, from: .all, starting: .all)
+      })
+    let pump = try StoredPump(of: feed, on: .inline) { _ in }
     pump.end { _ in isHandedOn.set() }
     #expect(!isHandedOn.isSet)
-    pump.begin(try MessageReader(.number, mailbox, from: .all))
+    pump.begin(try feed.makeReader())
     #expect(isHandedOn.isSet)
   }
-
-  @Test func aMailboxThatPromisesMoreThanItHasIsNotAskedForEver() throws {
-    let mailbox = SlowTransit()
-    mailbox.gate.signal()
-    var reader = try MessageReader(MessageName<Int>.number, mailbox, from: .all)
-    #expect(reader.next() == nil && !reader.hasMore)
-  }
-}
-
-/// Keeps nothing, and reads only when its gate is open.
-private struct SlowTransit: MessageTransit, Wormhole.Mailbox {
-  let identifier = "slow"
-  let name = "slow"
-  let isEntered = Flag()
-  let gate = DispatchSemaphore(value: 0)
-
-  private func pass() {
-    isEntered.set()
-    gate.wait()
-    gate.signal()
-  }
-
-  func openMailbox(
-    for name: String, in directory: URL
-  ) throws(WormholeError) -> any Wormhole.Mailbox { self }
-
-  func names(in directory: URL) throws(WormholeError) -> [String] { [] }
-
-  func append(_ record: Wormhole.Record) throws(WormholeError) -> UInt64 { 1 }
-
-  func records(
-    after number: UInt64, limit: Int
-  ) throws(WormholeError) -> Wormhole.RecordBatch {
-    pass()
-    return Wormhole.RecordBatch([], hasMore: true)
-  }
-
-  func lastMessage() throws(WormholeError) -> Wormhole.NumberedRecord? {
-    pass()
-    return nil
-  }
-
-  func lastNumber() throws(WormholeError) -> UInt64 {
-    pass()
-    return 0
-  }
-
-  func identity() throws(WormholeError) -> UInt32 { 0 }
 }

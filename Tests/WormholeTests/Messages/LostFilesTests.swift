@@ -19,13 +19,11 @@ struct LostFilesTests {
     try #require(Foundation.rename(old, new) == 0, "\(String(cString: strerror(errno)))")
   }
 
-  private func numbersFile(in site: Site) -> String { "\(site.path)/org.example.number.mailbox" }
-
   // MARK: - The directory
 
-  @Test(arguments: TransitKind.kinds, Moved.allCases)
+  @Test(arguments: Kept.allCases, Moved.allCases)
   func passingGoesOnInANewDirectoryWhenItWasMovedAway(
-    _ kind: TransitKind, _ moved: Moved
+    _ kind: Kept, _ moved: Moved
   ) async throws {
     let site = try Site(kind)
     let (first, log) = (site.hole, Mail())
@@ -48,9 +46,9 @@ struct LostFilesTests {
     for hole in [first, second] { #expect(try await hole.history(.number).last?.sequence == 4) }
   }
 
-  @Test(arguments: TransitKind.kinds, Moved.allCases)
+  @Test(arguments: Kept.allCases, Moved.allCases)
   func aWormholeThatReadsAloneSeesTheNewDirectory(
-    _ kind: TransitKind, _ moved: Moved
+    _ kind: Kept, _ moved: Moved
   ) async throws {
     let site = try Site(kind)
     try await site.hole.pass(1, to: .number)
@@ -63,8 +61,8 @@ struct LostFilesTests {
     #expect(try await site.hole.history(.number).map(\.sequence) == [1])
   }
 
-  @Test(arguments: TransitKind.kinds)
-  func aNumberFromARemovedDirectoryStartsOver(_ kind: TransitKind) async throws {
+  @Test(arguments: Kept.allCases)
+  func aNumberFromARemovedDirectoryStartsOver(_ kind: Kept) async throws {
     let site = try Site(kind)
     let hole = site.hole
     for number in 1...10 { try await hole.pass(number, to: .number) }
@@ -76,37 +74,15 @@ struct LostFilesTests {
     let late = try site.hear(.number, starting: .since(10))
     await eventually("the new listener hears nothing") { late.values == [100] }
     var messages = try hole.messages(.number, starting: .since(10)).makeAsyncIterator()
-    #expect(await messages.next()?.value == 100)
+    #expect(try await messages.next()?.value == 100)
     try await hole.pass(101, to: .number)
-    #expect(await messages.next()?.value == 101)
+    #expect(try await messages.next()?.value == 101)
     await eventually { early.values == [100, 101] && late.values == [100, 101] }
   }
 
-  // MARK: - One file
+  // MARK: - The file
 
-  @Test(arguments: [TransitKind.file, .coordinatedFile])
-  func laterMessagesAreHeardOnceWhenTheNumbersAreLost(_ kind: TransitKind) async throws {
-    let site = try Site(kind)
-    let hole = site.hole
-    let log = try site.hear(.number)
-    try await hole.pass(1, to: .number)
-    await eventually { log.values == [1] }
-    // The numbers given out again are lower than the ones that the listener knows.
-    for _ in 1...5 { try await hole.ping(.number) }
-    await eventually { log.entries.last?.sequence == 6 }
-    try await site.settle()
-    try #require(unlink(numbersFile(in: site)) == 0)
-    for number in 10...13 {
-      try await hole.pass(number, to: .number)
-      await eventually("\(number) is not heard") { log.values.last == number }
-    }
-    try await site.settle()
-    #expect(log.values == [1, 10, 11, 12, 13])
-  }
-
-  // MARK: - A log
-
-  private func logFile(in site: Site) -> String { "\(site.path)/org.example.number.log" }
+  private func logFile(in site: Site) -> String { site.store.path }
 
   /// Puts a database in the place of another one that is in use.
   private func replace(_ path: String, by copy: String) throws {
@@ -114,8 +90,8 @@ struct LostFilesTests {
     try rename(copy, to: path)
   }
 
-  @Test func aLogThatWasRestoredFromACopyIsHeardAgain() async throws {
-    let site = try Site(.log)
+  @Test func aStoreThatWasRestoredFromACopyIsHeardAgain() async throws {
+    let site = try Site(.history)
     let (hole, log) = (site.hole, try site.hear(.number))
     for number in 1...3 { try await hole.pass(number, to: .number) }
     try ForeignProgram.run("VACUUM INTO '\(site.path)/copy'", on: logFile(in: site))
@@ -131,8 +107,8 @@ struct LostFilesTests {
     #expect(log.entries.map(\.mayHaveMissed) == Array(1...12).map { $0 == 11 })
   }
 
-  @Test func aLogInThePlaceOfAnotherIsHeardFromItsBeginning() async throws {
-    let (site, other) = (try Site(.log), try Site(.log))
+  @Test func aStoreInThePlaceOfAnotherIsHeardFromItsBeginning() async throws {
+    let (site, other) = (try Site(.history), try Site(.history))
     let (hole, log) = (site.hole, try site.hear(.number))
     for number in 1...3 { try await hole.pass(number, to: .number) }
     await eventually { log.values == [1, 2, 3] }
@@ -143,85 +119,5 @@ struct LostFilesTests {
     #expect(try await hole.pass(25, to: .number) == 5)
     await eventually { log.values == [1, 2, 3] + Array(21...25) }
     #expect(log.entries.map(\.mayHaveMissed) == [1, 2, 3, 21, 22, 23, 24, 25].map { $0 == 21 })
-  }
-
-  @Test(arguments: [["-wal"], ["-shm", "-wal"]])
-  func aLogWhoseNewestPartWasRemovedGoesOn(_ lost: [String]) async {
-    // In its own process: other tests could close the log's connection, and change what is saved.
-    await #expect(processExitsWith: .success) { [lost] in
-      let tests = LostFilesTests()
-      let site = try Site(.log, on: .daemon)
-      let listener = try site.start("listen", "org.example.number", ["all", "0"])
-      await listener.waitForLine("ready")
-      for number in 101...103 { try await site.hole.pass(number, to: .number) }
-      await listener.waitForOutput(" 103 0 ")
-      for suffix in lost { try #require(unlink(tests.logFile(in: site) + suffix) == 0) }
-      // Only a process that has the part open saves it.
-      if lost == ["-wal"] {
-        try site.hole.group.center.post("wormhole.org.example.group.wormhole.org.example.number")
-        await eventually { access(tests.logFile(in: site) + "-wal", F_OK) == 0 }
-      }
-      for number in 104...105 {
-        try await site.hole.pass(number, to: .number)
-        await listener.waitForOutput(" \(number) 0 ")
-      }
-      // Without the shared memory, the part is lost unless the last to close it saves it.
-      let kept = try await site.hole.history(.number).compactMap(\.value)
-      #expect(kept == Array(101...105) || (lost.count == 2 && kept == [104, 105]), "\(kept)")
-      #expect(try await site.run("print", "org.example.number") == ["105"])
-    }
-  }
-
-  // MARK: - Writers that were killed halfway
-
-  @Test(arguments: TransitKind.files)
-  func allSeeNoMessageAfterHalfAClearing(_ kind: TransitKind) async throws {
-    let site = try Site(kind)
-    let hole = site.hole
-    try await hole.pass(1, to: .number)
-    let log = try site.hear(.number)
-    // The message is removed first, then the clearing gets its number.
-    try #require(unlink(try site.messageFile()) == 0)
-    for hole in [hole, try site.makeOther()] {
-      #expect(try await hole.message(.number) == nil)
-      #expect(try await hole.history(.number).isEmpty)
-    }
-    try await hole.clear(.number)
-    await eventually { log.texts == ["cleared"] }
-    #expect(try await hole.pass(2, to: .number) == 3)
-    await eventually { log.values == [2] }
-  }
-
-  @Test(arguments: TransitKind.files)
-  func allSeeTheOldMessageAfterHalfAPass(_ kind: TransitKind) async throws {
-    let site = try Site(kind)
-    let hole = site.hole
-    try await hole.pass(1, to: .number)
-    let path = try site.messageFile()
-    let saved = try Data(contentsOf: URL(fileURLWithPath: path))
-    try await hole.pass(2, to: .number)
-    // The number is given out first, then the message is put in place.
-    try saved.write(to: URL(fileURLWithPath: path))
-    #expect(try await hole.message(.number) == 1)
-    #expect(try await hole.history(.number).map(\.sequence) == [1])
-    let log = try site.hear(.number)
-    #expect(try await hole.pass(3, to: .number) == 3)
-    await eventually { log.values == [3] }
-    #expect(log.entries.map(\.missed) == [1])
-  }
-
-  // MARK: - Writers that stop halfway
-
-  @Test(arguments: TransitKind.files)
-  func aPassTakesItsNumberFirstAndAClearingTakesItLast(_ kind: TransitKind) async throws {
-    let site = try Site(kind)
-    try await site.hole.pass(1, to: .number)
-    // A directory can be neither replaced nor removed like a file.
-    let path = try site.messageFile()
-    try #require(unlink(path) == 0 && mkdir(path, 0o700) == 0)
-    await #expect(throws: WormholeError.self) { try await site.hole.pass(2, to: .number) }
-    await #expect(throws: WormholeError.self) { try await site.hole.clear(.number) }
-    try #require(rmdir(path) == 0)
-    #expect(try await site.hole.pass(3, to: .number) == 3)
   }
 }

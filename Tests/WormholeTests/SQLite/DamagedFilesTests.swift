@@ -9,16 +9,16 @@ struct DamagedFilesTests {
 
   init() throws { group = try TemporaryGroup() }
 
-  private func open() throws -> Wormhole { try Wormhole(group: group.make(), transit: .log) }
+  private func open() throws -> Wormhole { try Wormhole(group: group.make()) }
 
-  private var log: String { "\(group.path)/wormhole/name.log" }
+  private var store: String { "\(group.path)/wormhole/store.sqlite" }
 
   @Test func nothingIsLostAfterTheGreatestNumber() async throws {
-    let (site, keeper) = (try Site(.log), Keeper.log)
+    let (site, keeper) = (try Site(.history), Keeper.messages)
     let error = WormholeError.damaged(path: keeper.path(in: site))
     try await keeper.write(1, in: site)
     try ForeignProgram.run(
-      "UPDATE records SET number = \(Int64.max)", on: keeper.path(in: site))
+      "UPDATE records SET id = id | 0xffffffffff, newest = 0xffffffffff", on: keeper.path(in: site))
     await #expect(throws: error) { try await keeper.write(2, in: site) }
     #expect(try await keeper.read(in: site) == 1)
     #expect(throws: error) { try site.hole.blocking.ping(.number) }
@@ -26,71 +26,34 @@ struct DamagedFilesTests {
     #expect(throws: error) { try site.hole.blocking.update(.number) { $0 = 2 } }
   }
 
-  // MARK: - Logs
+  // MARK: - Messages
 
   @Test func recordsBeforeADamagedPageAreRead() async throws {
-    let name = MessageName<Data>("name", codec: .raw)
+    let name = MessageName<Data>("name", keep: .last(100))
     for value in UInt8(1)...10 {
-      try await open().pass(Data(repeating: value, count: 900), to: name)
+      try await open().pass(Data(repeating: value, count: 3900), to: name)
     }
-    try ForeignProgram.overwrite(log) { bytes in
+    try ForeignProgram.overwrite(store) { bytes in
       let found = try #require(bytes.range(of: Data(repeating: 6, count: 500)))
-      let page = found.lowerBound / 1024 * 1024
-      bytes.replaceSubrange(page..<page + 1024, with: Data(repeating: 0xff, count: 1024))
+      let page = found.lowerBound / 4096 * 4096
+      bytes.replaceSubrange(page..<page + 4096, with: Data(repeating: 0xff, count: 4096))
     }
-    var messages = try open().messages(name, starting: .all).makeAsyncIterator()
-    for value in UInt8(1)...5 { #expect(await messages.next()?.value?.first == value) }
-    #expect(await messages.next()?.error == .damaged(path: log))
-  }
-
-  @Test func recordsAreReadUpToTheFirstOutOfOrder() throws {
-    for value in 1...5 { try open().blocking.pass(value, to: name) }
-    try ForeignProgram.overwrite(log) { bytes in
-      let page = try #require(bytes.range(of: Data("json".utf8))).lowerBound / 1024 * 1024
-      for byte in 0..<2 { bytes.swapAt(page + 10 + byte, page + 14 + byte) }
+    await #expect(throws: WormholeError.damaged) {
+      for try await message in try open().messages(name, starting: .all) {
+        #expect((message.value?.first ?? 9) < 6)
+      }
     }
-    let mailbox = try LogTransit().openMailbox(for: "name", in: open().directory)
-    let batch = try mailbox.records(after: 0, limit: 10)
-    #expect(batch.records.map(\.number) == [1, 4] && batch.hasMore)
-  }
-
-  @Test func namesOfTheWrongLengthAreDamaged() throws {
-    let hole = try open()
-    try hole.blocking.pass(1, to: name)
-    try ForeignProgram.run(
-      "UPDATE records SET type = CAST(zeroblob(70000) AS TEXT)", on: log)
-    #expect(throws: WormholeError.damaged(path: log)) { try hole.blocking.message(name) }
-    let mailbox = try LogTransit().openMailbox(for: "name", in: hole.directory)
-    let type = String(repeating: "x", count: 70_000)
-    let payload = Wormhole.Payload(codec: "raw", type: type, version: 0, data: Data())
-    #expect(throws: WormholeError.tooLarge(bytes: 70_000, limit: 65_535)) {
-      try mailbox.append(Wormhole.Record(.value(payload)))
-    }
-  }
-
-  @Test func aCopyOfALogHasNoName() throws {
-    let hole = try open()
-    try hole.blocking.pass(1, to: name)
-    try ForeignProgram.overwrite(log) { bytes in
-      try bytes.write(to: URL(fileURLWithPath: "\(group.path)/wormhole/copy.log"))
-      chmod("\(group.path)/wormhole/copy.log", 0o600)
-    }
-    #expect(try LogTransit().names(in: hole.directory) == ["name"])
   }
 
   @Test(arguments: [
     "CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END",
     "ALTER TABLE records RENAME TO r; CREATE VIEW records AS SELECT * FROM r",
   ])
-  func aLogWithAForeignSchemaIsRefused(statements: String) throws {
+  func aStoreWithAForeignSchemaIsRefused(statements: String) throws {
     try open().blocking.pass(1, to: name)
-    try ForeignProgram.run(statements, on: log)
-    #expect(throws: WormholeError.foreign(path: log)) {
-      try open().blocking.pass(2, to: name)
-    }
-    #expect(throws: WormholeError.foreign(path: log)) {
-      try open().blocking.message(name)
-    }
+    try ForeignProgram.run(statements, on: store)
+    #expect(throws: WormholeError.damaged) { try open().blocking.pass(2, to: name) }
+    #expect(throws: WormholeError.damaged) { try open().blocking.message(name) }
   }
 
   // MARK: - Databases

@@ -108,7 +108,7 @@ struct SQLiteTests {
 
   @Test(arguments: Keeper.allCases)
   func aFileThatIsNoDatabaseOrALinkIsForeign(_ keeper: Keeper) async throws {
-    let site = try Site(.log)
+    let site = try Site()
     let (path, other) = (keeper.path(in: site), "\(site.temporary.path)/others")
     let directory = URL(fileURLWithPath: path).deletingLastPathComponent()
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -3,11 +3,11 @@ import Wormhole
 
 /// Something of a group that keeps numbers in a database file.
 enum Keeper: CaseIterable, Sendable {
-  case log, defaults, database
+  case messages, defaults, database
 
   func path(in site: Site) -> String {
     switch self {
-    case .log: "\(site.path)/org.example.number.log"
+    case .messages: site.store.path
     case .defaults: "\(site.temporary.path)/defaults/store.sqlite"
     case .database: "\(site.temporary.path)/items"
     }
@@ -15,7 +15,7 @@ enum Keeper: CaseIterable, Sendable {
 
   func write(_ number: Int, in site: Site) async throws {
     switch self {
-    case .log: try await site.hole.pass(number, to: .number)
+    case .messages: try await site.hole.pass(number, to: .number)
     case .defaults: try await site.temporary.group.defaults.set(number, for: .number)
     case .database:
       try database(in: site).write { try $0.run("INSERT INTO item VALUES(?)", number) }
@@ -25,7 +25,7 @@ enum Keeper: CaseIterable, Sendable {
   /// The last number that was written.
   func read(in site: Site) async throws -> Int? {
     switch self {
-    case .log: try await site.hole.message(.number)
+    case .messages: try await site.hole.message(.number)
     case .defaults: try await site.temporary.group.defaults[.number]
     case .database:
       try database(in: site).read { try $0.rows("SELECT * FROM item", as: Int.self).last }

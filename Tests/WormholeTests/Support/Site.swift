@@ -7,30 +7,34 @@ struct Site: Sendable {
   let temporary: TemporaryGroup
   let hole: Wormhole
   let queue = DispatchQueue(label: "com.example.site")
-  private let kind: TransitKind
-  private let observations = Log<MessageObservation>()
+  private let kind: Kept
+  private let observations = Log<NotificationObservation>()
 
-  init(_ kind: TransitKind = .file, on busKind: BusKind? = nil) throws {
+  init(_ kind: Kept = .newest, on busKind: BusKind? = nil) throws {
     self.kind = kind
     bus = try busKind.map { try PrivateBus($0) }
     temporary = try TemporaryGroup(bus)
-    hole = try Wormhole(group: temporary.group, transit: kind.transit)
+    hole = try Wormhole(group: temporary.group)
+    if kind.isAll { try keepAll() }
   }
 
+  /// Lets the names of the tests keep all messages.
+  func keepAll() throws {
+    let names = [MessageName<Int>.number.rawValue, MessageName<Data>.bytes.rawValue]
+    for name in names { try store.setKeep(100_000, of: name) }
+  }
+
+  var store: MessageStore { temporary.group.store(named: "wormhole") }
+
   /// The directory of the messages.
-  var path: String { hole.directory.path }
+  var path: String { store.directory }
 
   /// The files in the directory of the messages.
   var files: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []) }
 
-  /// The file of the only message.
-  func messageFile() throws -> String {
-    "\(path)/\(try #require(files.first { $0.hasSuffix(".message") }))"
-  }
-
   /// The same wormhole as seen by another process.
   func makeOther() throws -> Wormhole {
-    try Wormhole(group: try temporary.make(), transit: kind.transit)
+    try Wormhole(group: try temporary.make())
   }
 
   /// Listens as long as the site exists, and records what is heard, on the queue of the site.
@@ -57,10 +61,17 @@ struct Site: Sendable {
       environment: environment)
   }
 
-  /// Starts a process that stops while it has a name locked.
+  /// Starts a process that is in the middle of writing until it is killed.
   func startHolder() async throws -> Program {
-    let holder = try start("hold", MessageName<Int>.number.rawValue)
-    await holder.waitUntilStopped()
+    let script = """
+      import sqlite3, sys, time
+      db = sqlite3.connect(sys.argv[1], isolation_level=None)
+      db.execute("BEGIN IMMEDIATE")
+      print("holds", flush=True)
+      time.sleep(3600)
+      """
+    let holder = try Program("/usr/bin/python3", ["-c", script, store.path], on: nil)
+    await holder.waitForLine("holds")
     return holder
   }
 
@@ -92,7 +103,7 @@ extension Wormhole {
   func record(
     _ label: String = "label", in log: Log<Message<Int>>, on delivery: Delivery,
     starting start: Start = .new
-  ) throws(WormholeError) {
+  ) throws {
     try bind(Listener(label, on: delivery) { log.append($0) }, to: .number, starting: start)
   }
 }

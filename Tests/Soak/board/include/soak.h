@@ -13,7 +13,7 @@
  * its poster posted before. */
 #define SOAK_FENCE SOAK_N_NAMES
 #define SOAK_N_POSTERS 4
-#define SOAK_N_TRANSITS 3
+#define SOAK_N_KEPT 2
 
 /* Maps the board and enters the process as one of its workers. The process ends with the one that
  * started it. */
@@ -43,8 +43,8 @@ void soak_heard(unsigned name, uint64_t n_posts);
 void soak_noticed(unsigned name);
 
 /* The number of the last message that this worker, or the one before it, has passed or handled. */
-uint64_t soak_get_last(unsigned transit);
-void soak_set_last(unsigned transit, uint64_t number);
+uint64_t soak_get_last(unsigned kept);
+void soak_set_last(unsigned kept, uint64_t number);
 
 /* A call of this worker, or a request that it holds, begins or has ended. */
 void soak_call_begins(void);

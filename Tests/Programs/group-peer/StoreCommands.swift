@@ -1,40 +1,33 @@
-// Runs the commands that use logs.
+// Runs the commands that fork, or use many names.
 import Foundation
 import Wormhole
 
 /// Runs a command, if it is one of these.
-func runLogCommand(
+func runStoreCommand(
   _ command: String, _ arguments: [String], in group: AppGroup
 ) throws -> Bool {
   switch command {
-  case "log-fork":  // NAME: succeeds if a forked child cannot append
-    let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
-    _ = try mailbox.append(Wormhole.Record(.value(payload("parent"))))
-    let isTold = isToldInAForkedChild {
-      _ = try mailbox.append(Wormhole.Record(.value(payload("child"))))
-    }
+  case "store-fork":  // NAME: succeeds if a forked child cannot pass a message
+    let hole = try Wormhole(group: group)
+    let name = MessageName<Int>(arguments[0])
+    try hole.blocking.pass(1, to: name)
+    let isTold = isToldInAForkedChild { try hole.blocking.pass(2, to: name) }
     exit(isTold ? 0 : 3)
-  case "log-cursor-fork":  // NAME CURSOR: holds it, with a child, whose number it prints
-    let mailbox = try LogTransit().openMailbox(for: arguments[0], in: group.directory)
-    let cursor = try mailbox.openCursor(arguments[1])
+  case "cursor-fork":  // NAME CURSOR: holds it, with a child, whose number it prints
+    let cursor = try group.store(named: "wormhole").openCursor(arguments[1], of: arguments[0])
     try cursor.advance(to: 7)
     forkAndWait()
     withExtendedLifetime(cursor) {}
-  case "update-fork":  // NAME: holds the lock of a name, with a child, whose number it prints
-    let hole = try Wormhole(group: group, transit: .coordinatedFile)
-    let name = MessageName<Int>(arguments[0])
-    for number in 1...3 { try hole.blocking.pass(number, to: name) }
-    try hole.blocking.update(name) { _ in forkAndWait() }
-  case "log-many":  // COUNT: appends to and reads that many logs, prints files and KiB of memory
-    let hole = try Wormhole(group: group, transit: .log)
+  case "many-names":  // COUNT: passes to and clears that many names, prints files and KiB of memory
+    let hole = try Wormhole(group: group)
     let count = Int(arguments[0]) ?? 0
-    for index in Array(0..<count) + Array(0..<count / 16) {
+    for index in 0..<count {
       let name = MessageName<Int>("org.example.\(index)")
       try hole.blocking.pass(index, to: name)
       guard try hole.blocking.message(name) == index else { exit(1) }
-      if index % 100 == 99 { say("\(index + 1) logs") }
+      try hole.blocking.clear(name)
+      if [99, count - 1].contains(index) { say("\(try openFiles()) \(try memoryKiB())") }
     }
-    say("\(try openFiles()) \(try memoryKiB())")
   default:
     return false
   }
@@ -77,8 +70,4 @@ private func memoryKiB() throws -> Int {
 func say(_ text: String) {
   print(text)
   fflush(nil)
-}
-
-private func payload(_ text: String) -> Wormhole.Payload {
-  Wormhole.Payload(codec: "raw", type: "String", version: 1, data: Data(text.utf8))
 }

@@ -1,0 +1,107 @@
+// Specifies cursors.
+import Wormhole
+
+@Suite(.bounded)
+struct CursorTests {
+  @Test func areListedWithTheirLagAndNeverGoBack() async throws {
+    let site = try Site(.history)
+    #expect(try await site.hole.cursors(of: .number).isEmpty)
+    for number in 1...5 { try await site.hole.pass(number, to: .number) }
+    for (name, count) in [("b", 2), ("a", 5)] {
+      var messages = try site.hole.messages(.number, starting: .cursor(name)).makeAsyncIterator()
+      let first = try #require(try await messages.next())
+      for _ in 2...count { try await messages.next()?.acknowledge() }
+      try await first.acknowledge()
+    }
+    let cursors = try await site.hole.cursors(of: .number)
+    #expect(cursors.map { "\($0.name) \($0.sequence) \($0.lag)" } == ["a 5 0", "b 2 3"])
+  }
+
+  @Test func areRemovedUnlessTheyAreInUse() async throws {
+    let site = try Site(.history)
+    try await site.hole.pass(1, to: .number)
+    try await use("place", in: site) {
+      await #expect(throws: WormholeError.cursorInUse) {
+        try await site.hole.removeCursor("place", of: .number)
+      }
+    }
+    for _ in 1...2 { try await site.hole.removeCursor("place", of: .number) }
+    #expect(try await site.hole.cursors(of: .number).isEmpty)
+  }
+
+  @Test func areFreeAsSoonAsTheirSequenceIsDropped() async throws {
+    let site = try Site(.history)
+    try await site.hole.pass(1, to: .number)
+    try await withTaskExecutorPreference(InPlace()) {
+      // Not every message has to be waited for.
+      for _ in 1...100 { try await use("place", in: site) {} }
+    }
+  }
+
+  /// Continues a task on the thread that wakes it, before that thread lets go of anything.
+  private final class InPlace: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+      UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
+
+  private func use(
+    _ cursor: String, in site: Site, _ body: () async throws -> Void
+  ) async throws {
+    var messages = try site.hole.messages(.number, starting: .cursor(cursor)).makeAsyncIterator()
+    let message = try await messages.next()
+    #expect(message?.value == 1)
+    try await body()
+  }
+
+  @Test func aHandlerOnTheMainActorDoesNotFreezeItWhileItsCursorWaits() async throws {
+    let site = try Site(.history)
+    for number in 1...2 { try await site.hole.pass(number, to: .number) }
+    let log = Mail()
+    let observation = try site.hole.listen(.number, starting: .cursor("place")) { log.append($0) }
+    await eventually { log.values == [1, 2] }
+    await eventually {
+      (try? await site.hole.cursors(of: .number).first?.lag) == 0
+    }
+    // From now on a place cannot be stored.
+    let holder = try await site.startHolder()
+    try? site.hole.group.center.post("wormhole.org.example.group.wormhole.org.example.number")
+    for _ in 1...20 {
+      let start = ContinuousClock.now
+      await MainActor.run {}
+      #expect(.now - start < .seconds(5))
+    }
+    kill(holder.processIdentifier, SIGKILL)
+    try await site.hole.pass(3, to: .number)
+    await eventually { log.values == [1, 2, 3] }
+    await observation.end()
+  }
+
+  /// Removes the cursor, so that its place cannot be stored.
+  @Test func aPlaceThatCannotBeStoredEndsASequence() async throws {
+    let site = try Site(.history)
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
+    var messages = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
+    #expect(try await messages.next()?.value == 1)
+    try ForeignProgram.run("DELETE FROM cursors", on: site.store.path)
+    await #expect(throws: WormholeError.cursorNotStored) { try await messages.next() }
+    #expect(try await messages.next() == nil)
+  }
+
+  @Test func aPlaceThatCannotBeStoredIsReportedToAHandlerAndHoldsMessagesBack() async throws {
+    let site = try Site(.history)
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
+    let path = site.store.path
+    let log = Mail()
+    let observation = try site.hole.listen(.number, starting: .cursor("place"), on: .thread) {
+      if $0.value == 1 { try? ForeignProgram.run("UPDATE cursors SET id = id + 7", on: path) }
+      log.append($0)
+    }
+    await eventually { log.entries.count == 2 }
+    #expect(log.values == [1] && log.entries.last?.error == .cursorNotStored)
+    try ForeignProgram.run("UPDATE cursors SET id = id - 7", on: path)
+    await eventually { log.values == [1, 2, 3] }
+    #expect(log.entries.count == 4)
+    await observation.end()
+  }
+}
