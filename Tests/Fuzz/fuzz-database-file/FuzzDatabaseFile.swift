@@ -5,11 +5,11 @@ internal import FuzzSupport
 internal import Wormhole
 
 private let directory = FuzzDirectory()
-private let name = MessageName<Int>("name")
+private let name = MessageName<Int>("name", keep: .last(3))
 private let key = DefaultsKey("key", default: "")
 
-private func useLog(_ group: AppGroup) throws {
-  let hole = try Wormhole(group: group, transit: .log(count: 3))
+private func useMessages(_ group: AppGroup) throws {
+  let hole = try Wormhole(group: group)
   _ = try? hole.blocking.message(name)
   _ = try? hole.blocking.history(name)
   _ = try? hole.blocking.update(name) { $0 = ($0 ?? 0) &+ 1 }
@@ -61,9 +61,8 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     directory.empty("group/defaults")
     switch bytes[0] % 3 {
     case 0:
-      _ = try Wormhole(group: group)
-      directory.write(file, to: "group/wormhole/name.log")
-      try useLog(group)
+      directory.write(file, to: "group/wormhole/store.sqlite")
+      try useMessages(group)
     case 1:
       directory.write(file, to: "group/defaults/store.sqlite")
       useDefaults(group)
