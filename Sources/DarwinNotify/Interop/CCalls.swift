@@ -58,7 +58,7 @@ func listNames(on bus: UnsafePointer<CChar>?, into names: inout [NameRecord]) ->
 
 extension NameRecord {
   /// Copies a record borrowed from C.
-  fileprivate init(_ record: dn_name_record) {
+  init(_ record: dn_name_record) {
     name = NotificationName(String(cString: record.name))
     generation = record.generation
     state = record.state
