@@ -75,4 +75,8 @@ public struct NameRecord: Hashable, Sendable {
   /// The pids of the one or more processes with a registration, as they see themselves; `nil` if
   /// not known. The corresponding C fields are `n_holders`, `pids`.
   public let holders: [Int32?]
+
+  /// The number of posts since the name came into the table. The corresponding C field is
+  /// `n_posts`.
+  public let posts: UInt64
 }

@@ -65,6 +65,7 @@ extension NameRecord {
     holders = UnsafeBufferPointer(start: record.pids, count: record.n_holders).map {
       $0 == 0 ? nil : $0
     }
+    posts = record.n_posts
   }
 }
 

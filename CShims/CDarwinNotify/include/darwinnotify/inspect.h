@@ -2,6 +2,8 @@
 #ifndef DARWINNOTIFY_INSPECT_H
 #define DARWINNOTIFY_INSPECT_H
 
+#include <stdbool.h>
+
 #include "base.h"
 #include "dict.h"
 
@@ -110,6 +112,7 @@ typedef struct dn_name_record {
         uint64_t state;       /**< as set by notify_set_state() */
         size_t n_holders;     /**< living processes with a registration, 1 or more */
         const int32_t *pids;  /**< theirs; 0 if unknown or of another PID namespace; in no order */
+        uint64_t n_posts;     /**< since the name came into the table */
 } dn_name_record;
 
 /**
@@ -130,6 +133,64 @@ typedef struct dn_name_record {
 DN_EXPORT int dn_list_names(const char *bus,
                             int (*each)(const dn_name_record *record, void *context),
                             void *context);
+
+/** A table as a whole. Borrowed until the callback returns. */
+typedef struct dn_table_record {
+        uint64_t region;      /**< its random number, never 0 */
+        uint64_t n_slots;     /**< for names */
+        uint64_t n_named;     /**< slots with a name, held or not */
+        uint64_t n_entries;   /**< for processes */
+        uint64_t n_processes; /**< entries of living processes */
+        bool has_room;        /**< whether `name_of_interest` has a slot, or would get one */
+} dn_table_record;
+
+/** The entry of a living process, one for each of its centers that uses the table. Borrowed until
+ *  the callback returns. */
+typedef struct dn_process_record {
+        int32_t pid;       /**< 0 if unknown or of another PID namespace */
+        uint64_t n_names;  /**< that it has registered */
+        uint64_t n_unread; /**< names with posts that it has not looked at */
+        bool follows;      /**< whether it observes a prefix, and so hears of every post */
+} dn_process_record;
+
+/** The callbacks of dn_read_table(), on its thread, in this order. Each may be NULL; each returns
+ *  0, or another value to stop. */
+typedef struct dn_table_reader {
+        int (*table)(const dn_table_record *record, void *context);     /**< once */
+        int (*name)(const dn_name_record *record, void *context);       /**< for each name */
+        int (*process)(const dn_process_record *record, void *context); /**< for each process */
+        void *context;
+        const char *name_of_interest; /**< 1 to 511 bytes; or NULL */
+} dn_table_reader;
+
+/**
+ * Finds the table that the processes of this user share on a bus. Makes none.
+ *
+ * @param bus       as in dn_watch_posts(). No connection is made to it.
+ * @param ret_path  set on success only: the path of its file; owned, pass it to free().
+ * @return a descriptor of the file, owned; or a negative errno.
+ *
+ * Errors:   -EINVAL if `bus` names no bus or `ret_path` is NULL; -ENOMEM; -ENOENT if there is no
+ *           table yet; -EACCES if it cannot be opened, or no directory can have one.
+ * Threads:  any.
+ * Apple:    none.
+ */
+DN_EXPORT int dn_find_table(const char *bus, char **ret_path);
+
+/**
+ * Reads a table through its file, without mapping or changing it: also that of another user, or
+ * of a process with other directories. Names are reported as by dn_list_names().
+ *
+ * @param fd      of the file of a table, open for reading; borrowed.
+ * @param reader  borrowed.
+ * @return 0, or what a callback returned, if positive; or a negative errno.
+ *
+ * Errors:   -EINVAL if `fd` is not a table of this version, `reader` is NULL, or a callback
+ *           returned a negative value; -ENOMEM.
+ * Threads:  any.
+ * Apple:    none.
+ */
+DN_EXPORT int dn_read_table(int fd, const dn_table_reader *reader);
 
 DN_END_DECLS
 
