@@ -42,6 +42,9 @@ public struct Play: RemoteRequest {
   /// The title.
   public typealias Response = String
 
+  /// Why it is not played.
+  public typealias Failure = PlayError
+
   /// The number of the track.
   public var number: Int
 
@@ -53,6 +56,12 @@ public struct Play: RemoteRequest {
     self.number = number
     self.seconds = seconds
   }
+}
+
+/// Why a track is not played.
+public enum PlayError: Error, Codable, Hashable {
+  /// The player has only so many tracks.
+  case noSuchTrack(number: Int, count: Int)
 }
 
 /// The name of the player on the bus.

@@ -26,6 +26,9 @@ enum RemoteControl {
         print("usage: remote-control search TEXT | play NUMBER [SECONDS [PATIENCE]]")
         exit(64)
       }
+    } catch PlayError.noSuchTrack(let number, let count) {
+      print("error: there is no track \(number), only \(count)")
+      exit(1)
     } catch {
       print("error: \(error)")
       exit(1)

@@ -18,7 +18,7 @@ enum RemotePlayer {
     }
     bus.handle(Play.self) { request in
       guard let track = tracks.first(where: { $0.number == request.number }) else {
-        throw Decline("there is no track \(request.number)")
+        throw PlayError.noSuchTrack(number: request.number, count: tracks.count)
       }
       say("plays \(track.title) for process \(RemoteCaller.current?.process ?? 0)")
       do {

@@ -11,7 +11,7 @@ struct Inquiry: Sendable {
   let arguments: PropertyList
   let caller: RemoteCaller
   let answer: @Sendable (PropertyList) -> Void
-  let refuse: @Sendable (_ error: String, _ message: String) -> Void
+  let refuse: @Sendable (Refusal) -> Void
 }
 
 extension Inquiry {
@@ -20,7 +20,7 @@ extension Inquiry {
     self.init(
       id: request.info.id, kind: request.info.kind, arguments: request.arguments,
       caller: RemoteCaller(request.info), answer: { request.answer($0) },
-      refuse: { request.refuse($0, $1) })
+      refuse: { request.refuse($0.name, $0.message, $0.details) })
   }
 }
 
@@ -79,7 +79,8 @@ final class Desk: Sendable {
         if isAllowed?(inquiry.caller) ?? true {
           await clerk?(bus, inquiry)
         } else {
-          inquiry.refuse(StandardError.accessDenied, "The service does not answer this caller.")
+          inquiry.refuse(
+            Refusal(StandardError.accessDenied, "The service does not answer this caller."))
         }
         end(inquiry.id)
       }
@@ -133,7 +134,10 @@ private func answer<Request: RemoteRequest>(
       try await bus.answer(asked)
     }
     inquiry.answer(try encodeResponse(response))
+  } catch let failure as Request.Failure {
+    inquiry.refuse(
+      Refusal(RequestServer.failed, "\(failure)", details: try? encodeResponse(failure)))
   } catch {
-    inquiry.refuse(error)
+    inquiry.refuse(Refusal(error))
   }
 }

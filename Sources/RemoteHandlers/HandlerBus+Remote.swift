@@ -14,9 +14,10 @@ extension HandlerBus {
   ///   - timeout: how long to wait for interceptors, the start of the service and the answer
   ///     together; `nil` to wait forever.
   /// - Returns: the response of the handler over there.
-  /// - Throws: every case of `BusError`; `failed` with a ``RemoteError`` if the
-  ///   service was not reached, or its handler failed. When the timeout expires or the task is
-  ///   cancelled, it throws at once, and the handler's task over there is cancelled.
+  /// - Throws: the `BusRequest.Failure` that the handler over there has thrown, and every case of
+  ///   `BusError`; `failed` with a ``RemoteError`` if the service was not reached, or its handler
+  ///   failed otherwise. When the timeout expires or the task is cancelled, it throws at once, and
+  ///   the handler's task over there is cancelled.
   public func send<Request: RemoteRequest>(
     _ request: Request, to destination: RemoteDestination, timeout: Duration? = nil
   ) async throws -> Request.Response {
@@ -24,7 +25,7 @@ extension HandlerBus {
       request, tracing in
       tracing?.handler = destination.name
       return try await destination.ask(request)
-    }.get()
+    }.get(throwing: Request.Failure.self)
   }
 }
 
@@ -67,12 +68,20 @@ extension RemoteDestination {
   /// Asks the service. Cancelling the task cancels the call.
   func ask<Request: RemoteRequest>(_ request: Request) async throws -> Request.Response {
     let arguments = try encodeArguments(request)
-    if let service = Loopback.find(name, on: center) {
-      return try decodeResponse(try await service.ask(Request.kind, arguments), of: Request.self)
+    do {
+      return try decodeResponse(try await ask(Request.kind, arguments), of: Request.self)
+    } catch let refusal as Refusal {
+      throw refusal.error(of: Request.self, service: name)
     }
-    let call = PendingCall(Request.kind, of: self, arguments)
-    let outcome = try await call.outcome()
-    if let error = outcome.error(kind: Request.kind, service: name) { throw error }
-    return try decodeResponse(outcome.reply, of: Request.self)
+  }
+
+  /// Throws a ``Refusal`` if the service answers with an error.
+  private func ask(_ kind: String, _ arguments: PropertyList) async throws -> PropertyList? {
+    if let service = Loopback.find(name, on: center) {
+      return try await service.ask(kind, arguments)
+    }
+    let outcome = try await PendingCall(kind, of: self, arguments).outcome()
+    if let error = outcome.error(kind: kind, service: name) { throw error }
+    return outcome.reply
   }
 }

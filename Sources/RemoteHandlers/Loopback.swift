@@ -61,10 +61,9 @@ final class Loopback: Sendable {
     withExtendedLifetime(rest) {}
   }
 
-  /// Asks the service. Cancelling the task cancels the handler.
+  /// Asks the service, which may throw a ``Refusal``. Cancelling the task cancels the handler.
   func ask(_ kind: String, _ arguments: PropertyList) async throws -> PropertyList {
     let promise = Promise<Result<PropertyList, any Error>>()
-    let service = name
     let inquiry = Inquiry(
       id: Self.lastID.withLock { last in
         last += 1
@@ -72,13 +71,11 @@ final class Loopback: Sendable {
       },
       kind: kind, arguments: arguments, caller: .thisProcess,
       answer: { promise.provide(.success($0)) },
-      refuse: { name, message in
-        promise.provide(.failure(error(name, message, kind: kind, service: service)))
-      })
+      refuse: { promise.provide(.failure($0)) })
     if desk.exports(kind) {
       desk.begin(inquiry)
     } else {
-      inquiry.refuse(StandardError.unknownMethod, "")
+      inquiry.refuse(Refusal(StandardError.unknownMethod, ""))
     }
     return try await withTaskCancellationHandler {
       try await promise.value().get()

@@ -27,7 +27,8 @@ public struct RemoteError: CodedError, Sendable {
     case limitReached
     /// A name, a kind, an argument or a response does not fit.
     case invalid
-    /// The handler in the other process failed; the details give its error.
+    /// The handler in the other process failed with an error that the request does not declare; the
+    /// details give its text.
     case failed
   }
 
@@ -101,72 +102,5 @@ extension RemoteError {
       case .invalidArgument: .invalid.about(name)
       default: .limitReached.about("\(error)")
       }
-  }
-}
-
-/// The names of D-Bus errors with a meaning of their own.
-enum StandardError {
-  static let accessDenied = "org.freedesktop.DBus.Error.AccessDenied"
-  static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
-  static let invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
-  static let limitsExceeded = "org.freedesktop.DBus.Error.LimitsExceeded"
-}
-
-extension CallOutcome {
-  /// The error that the caller of a request of a kind gets; `nil` if there is a reply.
-  func error(kind: String, service: String) -> (any Error)? {
-    guard let error else { return nil }
-    switch error {
-    case .cancelled: return CancellationError()
-    case .timedOut: return BusError.timedOut
-    case .noService: return RemoteError.noService.about(service)
-    case .peerGone: return RemoteError.serviceGone.about(service)
-    case .notConnected: return RemoteError.notConnected
-    case .notAuthorized: return RemoteError.notAllowed.about(message)
-    case .limitReached: return RemoteError.limitReached.about(message)
-    case .tooLarge: return RemoteError.limitReached.about("the response of \(kind) is too large")
-    case .refused: return RemoteHandlers.error(errorName, message, kind: kind, service: service)
-    default: return RemoteError.invalid.about("the response of \(kind): \(error)")
-    }
-  }
-}
-
-/// The error with which a service answered.
-func error(_ name: String?, _ message: String, kind: String, service: String) -> any Error {
-  switch name {
-  case RequestServer.unavailable:
-    BusError(.unavailable, kind: kind, endpoint: service, reasons: [message])
-  case RequestServer.unanswered: BusError(.unanswered, kind: kind)
-  case RequestServer.cancelled: BusError.cancelled
-  case RequestServer.timedOut: BusError.timedOut
-  case StandardError.unknownMethod: BusError(.missingHandler, kind: kind, endpoint: service)
-  case StandardError.invalidArguments: RemoteError.invalid.about(message)
-  case StandardError.accessDenied: RemoteError.notAllowed.about(message)
-  case StandardError.limitsExceeded: RemoteError.limitReached.about(message)
-  default: RemoteError.failed.about(message, name: name)
-  }
-}
-
-extension Inquiry {
-  /// Answers with the error that a handler has thrown.
-  func refuse(_ error: any Error) {
-    guard let error = error as? BusError else {
-      let name =
-        switch error {
-        case RemoteError.invalid: StandardError.invalidArguments
-        case RemoteError.limitReached: StandardError.limitsExceeded
-        default: RequestServer.failed
-        }
-      return refuse(name, "\(error)")
-    }
-    switch error.code {
-    case .unavailable:
-      refuse(RequestServer.unavailable, error.reasons.joined(separator: ", "))
-    case .missingHandler: refuse(RequestServer.unavailable, "\(error)")
-    case .timedOut: refuse(RequestServer.timedOut, "\(error)")
-    case .cancelled: refuse(RequestServer.cancelled, "\(error)")
-    case .unanswered: refuse(RequestServer.unanswered, "\(error)")
-    default: refuse(RequestServer.failed, error.underlying.map { "\($0)" } ?? "\(error)")
-    }
   }
 }

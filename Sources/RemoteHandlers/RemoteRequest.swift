@@ -14,7 +14,22 @@ public import Delegation
 /// words of letters, digits and underscores, with dots between them, at most 255 bytes. Its
 /// properties travel by name, so fields can be added. Handlers are registered as for every other
 /// request.
-public protocol RemoteRequest: BusRequest, Codable where Response: Codable {}
+///
+/// A request that declares a `BusRequest.Failure` lets its handlers throw such errors to the
+/// caller, wherever the handler is:
+///
+///     struct Play: RemoteRequest {
+///       static let kind = "org.example.Player.Play"
+///       enum Failure: Error, Codable { case noSuchTrack(Int) }
+///       var number: Int
+///     }
+///
+///     do {
+///       try await bus.send(Play(number: 9), to: player)
+///     } catch Play.Failure.noSuchTrack(let number) { … }
+///
+/// Of any other error the caller gets the text, as ``RemoteError/failed``.
+public protocol RemoteRequest: BusRequest, Codable where Response: Codable, Failure: Codable {}
 
 extension RemoteRequest {
   // The compiler takes the default from here, whichever protocol it considers first; the default

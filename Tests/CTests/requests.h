@@ -27,6 +27,7 @@ typedef struct outcome {
         char error_name[128];
         char message[256];
         dn_dict *reply;
+        dn_dict *details;
 } outcome;
 
 static inline void outcome_note(const dn_outcome *came, void *context)
@@ -38,6 +39,7 @@ static inline void outcome_note(const dn_outcome *came, void *context)
                  came->error_name ? came->error_name : "");
         snprintf(seen->message, sizeof seen->message, "%s", came->message ? came->message : "");
         seen->reply = dn_dict_ref(came->reply);
+        seen->details = dn_dict_ref(came->details);
         seen->n_ends++;
 }
 
@@ -131,7 +133,7 @@ static inline void served_invoke(dn_request *request, const dn_request_info *inf
         }
         seen->n_begun++; /* before the answer, which may be waited for */
         if (strcmp(info->kind, KIND("Refuse")) == 0) {
-                check_answered(dn_request_refuse(request, text, "for a reason"));
+                check_answered(dn_request_refuse(request, text, "for a reason", info->arguments));
         } else if (strcmp(info->kind, KIND("Nothing")) == 0) {
                 check_answered(dn_request_answer(request, NULL));
         } else {

@@ -175,7 +175,7 @@ static void cancel(uint64_t id, void *context)
 
                         held[i] = held[--n_held];
                         soak_call_has_ended();
-                        if (dn_request_refuse(request, NULL, NULL) != -ECANCELED)
+                        if (dn_request_refuse(request, NULL, NULL, NULL) != -ECANCELED)
                                 soak_violation("a cancelled request is answered");
                         return;
                 }

@@ -45,6 +45,7 @@ dn_call *dn_call_unref(dn_call *call)
         if (!call || atomic_fetch_sub_explicit(&call->n_refs, 1, memory_order_acq_rel) != 1)
                 return NULL;
         dn_dict_unref(call->outcome.reply);
+        dn_dict_unref(call->outcome.details);
         free((char *)call->outcome.error_name);
         free((char *)call->outcome.message);
         free(call->owner);
@@ -146,6 +147,7 @@ static void read_outcome(sd_bus_message *message, dn_outcome *ret_outcome)
         ret_outcome->error = dn__call_read_error(error);
         ret_outcome->error_name = strdup(error->name);
         ret_outcome->message = strdup(error->message ? error->message : "");
+        ret_outcome->details = dn__call_read_details(message);
 }
 
 /* --- Who may answer -------------------------------------------------------------------------

@@ -10,6 +10,8 @@
 #include "bus/wire.h"
 #include "calls/names.h"
 #include "darwinnotify/call.h"
+#include "darwinnotify/service.h"
+#include "util/text.h"
 
 /* --- Reading ------------------------------------------------------------------------------ */
 
@@ -40,6 +42,18 @@ int dn__call_read_reply(sd_bus_message *message, dn_dict **ret_reply)
         if (r == 0)
                 *ret_reply = reply;
         return r;
+}
+
+dn_dict *dn__call_read_details(sd_bus_message *message)
+{
+        dn_dict *details = NULL;
+        const char *text;
+
+        if (sd_bus_message_rewind(message, true) < 0 ||
+            sd_bus_message_read_basic(message, 's', &text) <= 0 ||
+            sd_bus_message_at_end(message, true) != 0)
+                return NULL;
+        return dn__values_read_as(message, DN_REPLY_VALUE, &details) == 0 ? details : NULL;
 }
 
 /* Of a program that the bus could not start. */
@@ -86,6 +100,27 @@ int dn__call_make_reply(sd_bus_message *call, const dn_dict *reply, sd_bus_messa
                 r = dn__values_append_variant(message, &value);
         else if (r >= 0)
                 r = sd_bus_message_append(message, "v", "a{sv}", 0);
+        if (r >= 0)
+                *ret_message = DN__TAKE(message);
+        return r < 0 ? r : 0;
+}
+
+int dn__call_make_error(sd_bus_message *call, const char *name, const char *text,
+                        const dn_dict *details, sd_bus_message **ret_message)
+{
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        /* Errors are named like interfaces. A bus disconnects a sender of any other name. */
+        bool is_valid = sd_bus_interface_name_is_valid(name) > 0;
+        sd_bus_error error = {
+                .name = is_valid ? name : DN_ERROR_FAILED,
+                .message = text && dn__utf8_is_valid(text, strlen(text)) ? text : "",
+        };
+        dn_value value;
+        int r;
+
+        r = sd_bus_message_new_method_error(call, &message, &error);
+        if (r >= 0 && dn_dict_get(details, DN_REPLY_VALUE, &value))
+                r = dn__values_append_variant(message, &value);
         if (r >= 0)
                 *ret_message = DN__TAKE(message);
         return r < 0 ? r : 0;

@@ -19,11 +19,21 @@ int dn__call_read_arguments(sd_bus_message *message, dn_dict **ret_arguments);
  * makes an empty dictionary. Returns 0, -EBADMSG, -E2BIG or -ENOMEM. */
 int dn__call_read_reply(sd_bus_message *message, dn_dict **ret_reply);
 
+/* Reads what follows the text of an error as the value of DN_REPLY_VALUE. Returns NULL if there is
+ * nothing, or no such value. */
+dn_dict *dn__call_read_details(sd_bus_message *message);
+
 /* Returns the meaning of an error, as the `error` of dn_outcome. */
 int dn__call_read_error(const sd_bus_error *error);
 
 /* Makes the reply to a call. Returns 0 or a negative errno. */
 int dn__call_make_reply(sd_bus_message *call, const dn_dict *reply, sd_bus_message **ret_message);
+
+/* Makes an error reply to a call: the text, then the value of DN_REPLY_VALUE, if there is one. The
+ * text is replaced by "" if it is malformed, the name by DN_ERROR_FAILED. Returns 0 or a negative
+ * errno. */
+int dn__call_make_error(sd_bus_message *call, const char *name, const char *text,
+                        const dn_dict *details, sd_bus_message **ret_message);
 
 /* Writes the introspection of a service: `kinds` are sorted. NULL if out of memory. */
 char *dn__introspection_new(const char *const *kinds, size_t n_kinds);

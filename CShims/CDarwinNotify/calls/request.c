@@ -14,7 +14,6 @@
 #include "post/dict.h"
 #include "util/gate.h"
 #include "util/host.h"
-#include "util/text.h"
 
 static void request_unref(dn_request *request)
 {
@@ -43,30 +42,33 @@ static int end_request(dn__calls *calls, dn_request *request, sd_bus_message *an
         return r < 0 ? -ENOTCONN : 0;
 }
 
-static int make_error(sd_bus_message *call, const char *name, const char *text,
-                      sd_bus_message **ret_message)
-{
-        /* Errors are named like interfaces. A bus disconnects a sender of any other name. */
-        bool is_valid = sd_bus_interface_name_is_valid(name) > 0;
-        sd_bus_error error = {
-                .name = is_valid ? name : DN_ERROR_FAILED,
-                .message = text && dn__utf8_is_valid(text, strlen(text)) ? text : "",
-        };
+/* An error with which a request ends. */
+typedef struct refusal {
+        const char *name;
+        const char *text;
+        const dn_dict *details;
+} refusal;
 
-        return sd_bus_message_new_method_error(call, ret_message, &error);
-}
-
-static int refuse_request(dn__calls *calls, dn_request *request, const char *name,
-                          const char *text) DN__REQUIRES(&calls->dbus->lock)
+static int refuse_with(dn__calls *calls, dn_request *request, const refusal *refusal)
+        DN__REQUIRES(&calls->dbus->lock)
 {
         sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
         int r;
 
         if (!request->caller)
                 return -ECANCELED;
-        r = make_error(request->message, name, text, &message);
+        r = dn__call_make_error(request->message, refusal->name, refusal->text, refusal->details,
+                                &message);
         (void)end_request(calls, request, r < 0 ? NULL : message);
         return r < 0 ? -ENOMEM : 0;
+}
+
+static int refuse_request(dn__calls *calls, dn_request *request, const char *name,
+                          const char *text) DN__REQUIRES(&calls->dbus->lock)
+{
+        refusal refusal = { name, text, NULL };
+
+        return refuse_with(calls, request, &refusal);
 }
 
 static void run_drop(void *request)
@@ -112,8 +114,7 @@ static int answer_request(dn__calls *calls, dn_request *request, const dn_dict *
 }
 
 /* Ends a request for its handler: with the error if there is one, otherwise with the reply. */
-static int conclude(dn_request *request, const dn_dict *reply, const char *error,
-                    const char *message)
+static int conclude(dn_request *request, const dn_dict *reply, const refusal *error)
 {
         DN__GATE();
         dn__calls *calls;
@@ -124,7 +125,7 @@ static int conclude(dn_request *request, const dn_dict *reply, const char *error
         calls = request->calls;
         if (dn__calls_are_current(calls)) {
                 dn__lock_acquire(&calls->dbus->lock);
-                r = error ? refuse_request(calls, request, error, message)
+                r = error ? refuse_with(calls, request, error)
                           : answer_request(calls, request, reply);
                 dn__lock_release(&calls->dbus->lock);
         }
@@ -134,12 +135,15 @@ static int conclude(dn_request *request, const dn_dict *reply, const char *error
 
 int dn_request_answer(dn_request *request, const dn_dict *reply)
 {
-        return conclude(request, reply, NULL, NULL);
+        return conclude(request, reply, NULL);
 }
 
-int dn_request_refuse(dn_request *request, const char *error, const char *message)
+int dn_request_refuse(dn_request *request, const char *error, const char *message,
+                      const dn_dict *details)
 {
-        return conclude(request, NULL, error ? error : DN_ERROR_FAILED, message);
+        refusal refusal = { error ? error : DN_ERROR_FAILED, message, details };
+
+        return conclude(request, NULL, &refusal);
 }
 
 /* --- On the executor ---------------------------------------------------------------------- */

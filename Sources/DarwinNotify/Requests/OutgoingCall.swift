@@ -9,6 +9,8 @@ package struct CallOutcome: Sendable {
   /// The name of the D-Bus error, if it was one.
   package let errorName: String?
   package let message: String
+  /// What the D-Bus error says to programs, as the value of ``CallOutcome/valueKey``.
+  package let details: PropertyList?
   /// With the response as the value of ``CallOutcome/valueKey``.
   package let reply: PropertyList?
 
@@ -20,6 +22,7 @@ package struct CallOutcome: Sendable {
     error = outcome.error == 0 ? nil : DarwinNotifyError(rawValue: -outcome.error)
     errorName = outcome.error_name.map { String(cString: $0) }
     message = outcome.message.map { String(cString: $0) } ?? ""
+    details = PropertyList(retaining: outcome.details)
     reply = PropertyList(retaining: outcome.reply)
   }
 }

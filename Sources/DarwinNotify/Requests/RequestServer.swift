@@ -55,9 +55,9 @@ package final class IncomingRequest: Sendable {
   }
 
   /// Refuses the request. The corresponding C function is `dn_request_refuse`.
-  package func refuse(_ error: String, _ message: String) {
+  package func refuse(_ error: String, _ message: String, _ details: PropertyList? = nil) {
     guard let request = take() else { return }
-    dn_request_refuse(request, error, message)
+    dn_request_refuse(request, error, message, details?.list)
   }
 
   private func take() -> OpaquePointer? {

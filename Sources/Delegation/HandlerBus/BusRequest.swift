@@ -14,6 +14,10 @@ public protocol BusRequest: Sendable {
   /// The type of the response; `Void` by default.
   associatedtype Response: Sendable = Void
 
+  /// The type of the errors that its handlers throw for the caller, who gets them as they are;
+  /// `Never` by default. All other errors are the ``BusError/underlying`` error of a ``BusError``.
+  associatedtype Failure: Error = Never
+
   /// The type of the destination; ``BusEndpoint`` by default.
   associatedtype Destination: BusDestination = BusEndpoint
 

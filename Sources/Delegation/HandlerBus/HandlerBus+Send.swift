@@ -11,14 +11,15 @@ extension HandlerBus {
   ///     registered without one.
   ///   - timeout: how long to wait for interceptors and handlers together; `nil` to wait forever.
   /// - Returns: the response of the handler.
-  /// - Throws: every case of ``BusError``. When the timeout expires or the task is cancelled, it
-  ///   throws at once; the handler's task is cancelled, and a later answer is dropped.
+  /// - Throws: the ``BusRequest/Failure`` that the handler has thrown, and every case of
+  ///   ``BusError``. When the timeout expires or the task is cancelled, it throws at once; the
+  ///   handler's task is cancelled, and a later answer is dropped.
   public func send<Request: BusRequest>(
     _ request: Request, to destination: Request.Destination? = nil, timeout: Duration? = nil
   ) async throws -> Request.Response {
     try await send(request, endpoint: destination?.rawValue, timeout: timeout) {
       try await self.answer($0, to: destination, $1)
-    }.get()
+    }.get(throwing: Request.Failure.self)
   }
 
   /// Sends a request through the interceptors to a function, which answers it: the common part of
@@ -46,7 +47,7 @@ extension HandlerBus {
           try await self.answer($0, to: nil, tracing)
         }
       }
-    }.get()
+    }.get(throwing: Request.Failure.self)
   }
 
   /// Passes a request to its handlers until one accepts it. The only place where a request meets
@@ -98,6 +99,19 @@ extension HandlerBus {
     } onCancel: {
       if promise.provide(.failure(.cancelled)) { task.cancel() }
     }
+  }
+}
+
+extension Result where Failure == BusError {
+  /// Returns the response, or throws the error: as it was thrown, if it is of a type that the
+  /// request declares.
+  package func get<Declared: Error>(throwing type: Declared.Type) throws -> Success {
+    if case .failure(let error) = self, error.code == .failed,
+      let declared = error.underlying as? Declared
+    {
+      throw declared
+    }
+    return try get()
   }
 }
 

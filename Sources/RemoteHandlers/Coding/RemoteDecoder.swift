@@ -14,13 +14,22 @@ func decodeArguments<Request: RemoteRequest>(
 func decodeResponse<Request: RemoteRequest>(
   _ list: PropertyList?, of type: Request.Type
 ) throws -> Request.Response {
-  var value = RemoteValue.none
-  if case .dictionary(let values)? = list?.read({ RemoteValue($0) }) {
-    value = values[CallOutcome.valueKey] ?? .none
-  }
+  var value = value(of: list)
   // Is sent where there is no value.
   if case .dictionary(let values) = value, values.isEmpty { value = .none }
   return try decode(Request.Response.self, from: value, of: Request.kind)
+}
+
+/// Decodes the error that a handler has thrown for the caller.
+func decodeFailure<Request: RemoteRequest>(
+  _ list: PropertyList, of type: Request.Type
+) throws -> Request.Failure {
+  try decode(Request.Failure.self, from: value(of: list), of: Request.kind)
+}
+
+private func value(of list: PropertyList?) -> RemoteValue {
+  guard case .dictionary(let values)? = list?.read({ RemoteValue($0) }) else { return .none }
+  return values[CallOutcome.valueKey] ?? .none
 }
 
 private func decode<Value: Decodable>(

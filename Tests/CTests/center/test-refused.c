@@ -133,7 +133,7 @@ static void ignore_outcome(const dn_outcome *outcome, void *context)
 
 static void ignore_request(dn_request *request, const dn_request_info *info, void *context)
 {
-        (void)dn_request_refuse(request, "org.example.Error", "no");
+        (void)dn_request_refuse(request, "org.example.Error", "no", NULL);
 }
 
 /* Arguments: the number of the system call, the errno. */

@@ -91,6 +91,32 @@
     #expect(error?.sharingError == SharingError(reason: "no network"))
   }
 
+  @Test func anErrorThatTheRequestDeclaresReachesTheCallerAsItWasThrown() async throws {
+    var traced = bus.trace().makeAsyncIterator()
+    let handler = bus.handle(Attach.self) { _ in throw Attach.Failure.tooLarge(limit: 9) }
+    await #expect(throws: Attach.Failure.tooLarge(limit: 9)) { try await bus.send(Attach()) }
+    guard case .failure(let error)? = await traced.next()?.result else {
+      Issue.record("the trace has no error")
+      return
+    }
+    #expect(error.code == .failed && error.underlying is Attach.Failure)
+    handler.cancel()
+    bus.handle(replyingTo: Attach.self) { _, reply in
+      reply(.failure(Attach.Failure.tooLarge(limit: 8)))
+    }
+    do {
+      try await bus.send(Attach())
+    } catch Attach.Failure.tooLarge(let limit) {
+      #expect(limit == 8)
+    }
+  }
+
+  @Test func anErrorThatTheRequestDoesNotDeclareIsOneOfTheBus() async throws {
+    bus.handle(Attach.self) { _ in throw SharingError(reason: "no network") }
+    let error = await #expect(throws: BusError.self) { try await bus.send(Attach()) }
+    #expect(error?.sharingError == SharingError(reason: "no network"))
+  }
+
   @Test func anErrorOfARequestThatAHandlerSendsKeepsItsMeaning() async throws {
     bus.handle(ShareText.self) { [unowned bus] _ in "\(try await bus.send(SignIn(), to: .chat))" }
     let error = await #expect(throws: BusError.self) { try await share() }

@@ -26,6 +26,11 @@ struct SignIn: BusRequest {
 /// A request without a response value.
 struct Launch: BusRequest {}
 
+/// A request whose handlers throw errors for the caller.
+struct Attach: BusRequest {
+  enum Failure: Error, Equatable { case tooLarge(limit: Int) }
+}
+
 struct SharingError: Error, Equatable {
   var reason: String
 }

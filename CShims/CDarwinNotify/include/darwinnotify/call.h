@@ -16,7 +16,7 @@ DN_BEGIN_DECLS
 /** Maximum size of the arguments of these calls together, counted as DN_DICT_MAX_BYTES. */
 #define DN_CALLS_MAX_BYTES (64 * 1024 * 1024)
 
-/** The key of a response in its dictionary, which has no other. */
+/** The key of a response, or of the details of an error, in its dictionary, which has no other. */
 #define DN_REPLY_VALUE "value"
 
 /** One call. Opaque, reference-counted. */
@@ -52,6 +52,9 @@ typedef struct dn_outcome {
         int error;
         const char *error_name; /**< of a D-Bus error; otherwise NULL */
         const char *message;    /**< what it says, perhaps ""; otherwise NULL */
+        const dn_dict *details; /**< what it says to programs, as DN_REPLY_VALUE; NULL: nothing, or
+                                     nothing that fits into a dictionary. As `reply`, the callback
+                                     may take a reference. */
         const dn_dict *reply;   /**< with the response as DN_REPLY_VALUE, or empty if the service
                                      has answered with nothing; NULL if there is an error. The
                                      callback may take a reference. */

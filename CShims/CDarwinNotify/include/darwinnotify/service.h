@@ -156,11 +156,14 @@ DN_EXPORT int dn_request_answer(dn_request *request, const dn_dict *reply);
  * @param request  consumed, also on failure.
  * @param error    a D-Bus error name; DN_ERROR_FAILED if NULL or malformed. Borrowed.
  * @param message  the reason in a sentence for people; NULL: none. Borrowed.
+ * @param details  the reason for programs, as the value of DN_REPLY_VALUE, of any type; NULL or
+ *                 without that key: none. Borrowed.
  *
  * Errors:   as dn_request_answer().
  * Threads:  any.
  */
-DN_EXPORT int dn_request_refuse(dn_request *request, const char *error, const char *message);
+DN_EXPORT int dn_request_refuse(dn_request *request, const char *error, const char *message,
+                                const dn_dict *details);
 
 /* Names of errors. The message says more. */
 
