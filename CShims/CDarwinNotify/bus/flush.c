@@ -1,7 +1,6 @@
 /* Waits until the bus has read what was sent. */
 #include <errno.h>
 
-#include "bus/dbus.h"
 #include "bus/state.h"
 #include "util/cleanup.h"
 
@@ -64,13 +63,12 @@ static void wait_a_moment(dn__dbus *dbus, flush *flush, uint64_t deadline_us)
                                  dn__clock_earlier(until_us, deadline_us));
 }
 
-int dn__dbus_flush(dn__dbus *dbus, uint64_t deadline_us)
+int dn__dbus_flush(dn__carrier *carrier, uint64_t deadline_us)
 {
+        dn__dbus *dbus = dn__dbus_of(carrier);
         flush flush = { .look_us = LOOK_MIN_US };
         int r = 0;
 
-        if (!dbus)
-                return 0;
         flush.may_wait = dn__clock_now_us() < deadline_us && !dn__loop_is_current(dbus->loop);
         dn__lock_acquire(&dbus->lock);
         while (!is_flushed(dbus, &flush)) {
@@ -91,12 +89,11 @@ int dn__dbus_flush(dn__dbus *dbus, uint64_t deadline_us)
         return r;
 }
 
-int dn__dbus_take_loss(dn__dbus *dbus)
+int dn__dbus_take_loss(dn__carrier *carrier)
 {
+        dn__dbus *dbus = dn__dbus_of(carrier);
         int r;
 
-        if (!dbus)
-                return 0;
         DN__AUTO_LOCK(&dbus->lock);
         if (dn__connection_is_ready(&dbus->connection) && is_gone(dbus))
                 dn__dbus_note_unread(dbus);
@@ -105,12 +102,11 @@ int dn__dbus_take_loss(dn__dbus *dbus)
         return r;
 }
 
-void dn__dbus_remain_known(dn__dbus *dbus)
+void dn__dbus_remain_known(dn__carrier *carrier)
 {
+        dn__dbus *dbus = dn__dbus_of(carrier);
         uint64_t until_us;
 
-        if (!dbus)
-                return;
         dn__lock_acquire(&dbus->lock);
         until_us = dbus->reserved_us ? dbus->reserved_us + QUESTION_TIMEOUT_US : 0;
         dn__lock_release(&dbus->lock);

@@ -29,7 +29,8 @@ typedef enum dn__rule_state {
 
 struct dn__rules;
 
-typedef struct dn__rule {
+/* What this carrier keeps for a name that is held. */
+typedef struct dn__hold {
         dn__map_entry entry;
         struct dn__rules *rules;
         dn__rule_state state;

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "bus/dbus.h"
 #include "darwinnotify/error.h"
 #include "util/cleanup.h"
 
@@ -167,15 +166,17 @@ static int send_or_keep(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus
         return 0;
 }
 
-int dn__dbus_send(dn__dbus *dbus, const dn__post *post)
+int dn__dbus_post(dn__carrier *carrier, const dn__post *post)
 {
+        dn__dbus *dbus = dn__dbus_of(carrier);
         dn__post numbered = *post;
-        uint64_t *last = NULL;
+        uint64_t deadline_us = 0, *last = NULL;
         int r;
 
         assert(post->name.reach != DN__REACH_PROCESS);
-        if (!dbus || !dbus->address.address)
-                return DN_NOT_CONNECTED;
+        r = dn__dbus_start(carrier, &deadline_us);
+        if (r < 0)
+                return r;
         DN__AUTO_LOCK(&dbus->lock);
         dn__rules_note_post(&dbus->rules);
         if (post->is_queued)

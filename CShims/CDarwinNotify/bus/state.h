@@ -13,7 +13,7 @@
 #include "bus/peers.h"
 #include "bus/pending.h"
 #include "bus/rules.h"
-#include "post/sink.h"
+#include "post/carrier.h"
 #include "util/clock.h"
 #include "util/lock.h"
 #include "util/loop.h"
@@ -43,6 +43,7 @@ typedef struct dn__outbox {
 /* Every sd-bus call is made under the lock, by the loop's thread or a posting thread. The lock is
  * never held while waiting or while code outside this folder runs, except that of a guest. */
 struct dn__dbus {
+        dn__carrier carrier;
         const dn__sink *sink;
         void *context; /* passed to the sink */
         dn__source source;
@@ -62,8 +63,8 @@ struct dn__dbus {
         dn__pending pending DN__GUARDED_BY(&lock);
         dn__numbers numbers DN__GUARDED_BY(&lock);
         dn__throttle flood DN__GUARDED_BY(&lock); /* of posts by a process with a table */
-        dn__dbus_counts counts DN__GUARDED_BY(&lock);
-        dn__dbus_counts reported DN__GUARDED_BY(&lock); /* connects and losses, to the sink */
+        dn__carrier_status counts DN__GUARDED_BY(&lock);
+        dn__carrier_status reported DN__GUARDED_BY(&lock); /* connects and losses, to the sink */
         int failure DN__GUARDED_BY(&lock); /* not reported yet: why there is no connection; or 0 */
         int reported_failure DN__GUARDED_BY(&lock); /* the last, until there is one again; or 0 */
         uint64_t n_read DN__GUARDED_BY(&lock); /* of counts.n_sent: known to be read by the bus */
@@ -80,7 +81,29 @@ struct dn__dbus {
         uint64_t close_us DN__GUARDED_BY(&lock);  /* when to stop sending */
 };
 
+static inline dn__dbus *dn__dbus_of(dn__carrier *carrier)
+{
+        return DN__CONTAINER(carrier, dn__dbus, carrier);
+}
+
+/* --- dbus.c: the operations of the carrier ---------------------------------------------------- */
+
+/* Waits for any change; returns false at the deadline. */
+bool dn__dbus_wait(dn__dbus *dbus, uint64_t *deadline_us) DN__REQUIRES(&dbus->lock);
+
+/* The `start` of its operations. */
+int dn__dbus_start(dn__carrier *carrier, uint64_t *deadline_us);
+
+/* --- flush.c: operations that wait until the bus has read what was sent ----------------------- */
+
+int dn__dbus_flush(dn__carrier *carrier, uint64_t deadline_us);
+int dn__dbus_take_loss(dn__carrier *carrier);
+void dn__dbus_remain_known(dn__carrier *carrier);
+
 /* --- send.c: sends posts to the bus, immediately or when it accepts them --------------------- */
+
+/* The `post` of its operations. */
+int dn__dbus_post(dn__carrier *carrier, const dn__post *post);
 
 /* Writes the posts that have gathered, if the socket accepts them. Returns whether there are none
  * any more. */

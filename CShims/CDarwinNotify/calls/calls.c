@@ -106,7 +106,7 @@ int dn__calls_new(dn__hub *hub, dn__calls **ret_calls)
         if (!calls)
                 return -ENOMEM;
         calls->guest.ops = &guest_ops;
-        calls->dbus = hub->bus;
+        calls->dbus = dn__dbus_of(hub->bus);
         calls->loop = hub->loop;
         calls->center = hub->center;
         calls->fork_id = dn__fork_id();
@@ -119,7 +119,7 @@ int dn__calls_new(dn__hub *hub, dn__calls **ret_calls)
         dn__list_init(&calls->idle_callers);
         calls->answered_who = dn__request_answered_who;
         dn__lock_release(&calls->dbus->lock);
-        hub->bus->guest = &calls->guest;
+        calls->dbus->guest = &calls->guest;
         *ret_calls = calls;
         return 0;
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "bus/dbus.h"
 #include "bus/wire.h"
 
 /* --- Sending and handing over --------------------------------------------------------------- */
@@ -77,7 +76,7 @@ int dn__calls_start(dn_center *center, dn__hub **ret_hub)
                 return r;
         if (!hub->calls)
                 return hub->member.scope ? -ENOTCONN : -EINVAL;
-        r = dn__dbus_start(hub->bus, &deadline_us);
+        r = dn__carrier_start(hub->bus, &deadline_us);
         if (r == 0)
                 *ret_hub = DN__TAKE(hub);
         return r;

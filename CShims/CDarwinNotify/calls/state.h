@@ -127,7 +127,7 @@ void dn__calls_tell_bus(dn__calls *calls, const char *method, const char *argume
 
 /* Connects a center that is to make requests or answer them. The caller gets a reference to its
  * hub. Returns 0; -EINVAL if the center has no calls; -ENOTCONN if it has no bus; or the negative
- * errno of dn__hub_get() or dn__dbus_start(). */
+ * errno of dn__hub_get() or dn__carrier_start(). */
 int dn__calls_start(dn_center *center, dn__hub **ret_hub);
 
 /* Count who uses the calls; the last one lets the center close. A forked child releases nothing. */

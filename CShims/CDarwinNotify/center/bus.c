@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "bus/address.h"
 #include "calls/calls.h"
 #include "center/observe.h"
 #include "center/table.h"
 #include "delivery/delivery.h"
 #include "delivery/payloads.h"
 #include "delivery/topic.h"
-#include "direct/direct.h"
 #include "util/clock.h"
 #include "util/debug.h"
 #include "util/gate.h"
@@ -33,12 +33,28 @@ static const dn__source_ops timer_ops = { prepare_timer, dispatch_timer };
 
 /* --- Opening and closing -------------------------------------------------------------------- */
 
+void dn__bus_carrier_closed(void *context)
+{
+        dn__hub *hub = context;
+
+        if (atomic_fetch_sub(&hub->n_open_carriers, 1) == 1)
+                (void)dn__loop_close(hub->loop);
+}
+
+/* The last one to be closed may destroy the hub. */
+static void close_carriers(dn__hub *hub)
+{
+        dn__carrier_close(hub->direct);
+        dn__carrier_close(hub->bus);
+        dn__bus_carrier_closed(hub);
+}
+
 static void loop_closed(void *context)
 {
         dn__hub *hub = context;
 
-        dn__direct_free(hub->direct);
-        dn__dbus_free(hub->bus);
+        dn__carrier_free(hub->direct);
+        dn__carrier_free(hub->bus);
         dn__calls_free(hub->calls);
         dn__hub_unref(hub);
 }
@@ -63,42 +79,28 @@ int dn__bus_open(dn__hub *hub)
         else
                 dn__debug_say(0, "no bus to look for (%s); only this user's processes can be heard",
                               address.scope);
-        hub->lacks_bus = !address.address && !address.is_none;
+        hub->absence.is_missed = !address.address && !address.is_none;
         r = dn__loop_new(&options, &hub->loop);
         if (r < 0)
                 return r;
+        atomic_init(&hub->n_open_carriers, 1);
         r = hub->center->ops->add_carriers(hub, &address);
         if (r < 0) {
                 dn__hub_ref(hub); /* released by `closed` */
-                atomic_init(&hub->n_open_carriers, 1 + (hub->direct != NULL));
-                dn__direct_close(hub->direct);
-                dn__bus_carrier_closed(hub);
+                close_carriers(hub);
                 return r;
         }
-        atomic_init(&hub->n_open_carriers, (hub->direct != NULL) + (hub->bus != NULL));
         hub->timer.ops = &timer_ops;
         dn__loop_add(hub->loop, &hub->timer);
         return 0;
 }
 
-/* The last carrier to call `closed` may destroy the hub. */
 void dn__bus_close(dn__hub *hub)
 {
-        dn__dbus *bus = hub->bus;
-
         dn__table_end(hub);
         dn__topic_sweep(hub, DN__NEVER);
         dn__payloads_forget(hub);
-        dn__direct_close(hub->direct);
-        dn__dbus_close(bus);
-}
-
-void dn__bus_carrier_closed(void *context)
-{
-        dn__hub *hub = context;
-
-        if (atomic_fetch_sub(&hub->n_open_carriers, 1) == 1)
-                (void)dn__loop_close(hub->loop);
+        close_carriers(hub);
 }
 
 /* --- Observers of the bus ------------------------------------------------------------------- */
@@ -129,8 +131,8 @@ void dn__bus_connection_changed(void *context)
 static void report(const dn_event *event, void *context)
 {
         bus_observer *observer = context;
-        dn__dbus_counts counts = dn__dbus_get_counts(observer->hub->bus);
-        uint64_t n_changes = counts.n_connects + counts.n_losses;
+        dn__carrier_status status = dn__carrier_get_status(observer->hub->bus);
+        uint64_t n_changes = status.n_connects + status.n_losses;
         uint64_t n_new = n_changes - observer->n_reported;
 
         if (n_new == 0)
@@ -173,7 +175,7 @@ int dn_center_observe_bus(dn_center *center, dn_bus_handler handler, const dn_ex
                 return -EINVAL;
         r = observer ? dn__hub_get(center, &hub) : -ENOMEM;
         if (r == 0)
-                r = dn__dbus_start(hub->bus, &deadline_us);
+                r = dn__carrier_start(hub->bus, &deadline_us);
         if (r < 0)
                 return r;
         context->hub = hub;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "bus/address.h"
-#include "bus/dbus.h"
 #include "darwinnotify/distributed.h"
 #include "util/gate.h"
 #include "util/text.h"
@@ -38,8 +37,8 @@ dn_center *dn_center_unref(dn_center *center)
                 return NULL;
         hub = dn__hub_find(center);
         if (hub) {
-                (void)dn__dbus_flush(hub->bus, dn__clock_after_us(DN__CLOSE_TIMEOUT_US));
-                dn__dbus_remain_known(hub->bus);
+                (void)dn__carrier_flush(hub->bus, dn__clock_after_us(DN__CLOSE_TIMEOUT_US));
+                dn__carrier_remain_known(hub->bus);
         }
         dn__center_release(center);
         return NULL;
@@ -62,8 +61,8 @@ int dn_center_is_on_bus(dn_center *center)
 
         r = dn__hub_get(center, &hub);
         if (r == 0)
-                r = dn__dbus_start(hub->bus, &deadline_us);
-        return r == 0 ? dn__dbus_is_connected(hub->bus) : r;
+                r = dn__carrier_start(hub->bus, &deadline_us);
+        return r == 0 ? dn__carrier_get_status(hub->bus).is_connected : r;
 }
 
 int dn_center_set_executor(dn_center *center, const dn_executor *executor)

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bus/dbus.h"
 #include "delivery/hub.h"
 
 /* Opens a center of a kind on a bus. Returns as dn_center_open(). */
@@ -26,22 +25,10 @@ void dn__bus_close(dn__hub *hub);
 void dn__bus_connection_changed(void *hub);
 void dn__bus_carrier_closed(void *hub);
 
-/* Sends a post over the bus, starting that if needed: as dn__dbus_send(). */
-static inline int dn__bus_send(dn__hub *hub, const dn__post *post)
-{
-        uint64_t deadline_us = 0;
-        int r;
-
-        if (hub->lacks_bus)
-                atomic_store_explicit(&hub->has_lost, true, memory_order_relaxed);
-        r = dn__dbus_start(hub->bus, &deadline_us);
-        return r < 0 ? r : dn__dbus_send(hub->bus, post);
-}
-
 /* Returns whether there was ever a connection. */
 static inline bool dn__bus_was_found(const dn__hub *hub)
 {
-        return dn__dbus_get_counts(hub->bus).n_connects > 0;
+        return dn__carrier_get_status(hub->bus).n_connects > 0;
 }
 
 /* --- The end (close.c) ------------------------------------------------------------------------ */

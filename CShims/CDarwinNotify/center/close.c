@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "bus/dbus.h"
 #include "calls/calls.h"
 #include "delivery/delivery.h"
 #include "delivery/executor.h"
@@ -30,16 +29,13 @@ int dn_flush(uint64_t timeout_us)
         int r, result = 0;
 
         DN__HUBS_EACH(hub) {
-                r = dn__dbus_flush(hub->bus, deadline_us);
+                r = dn__carrier_flush(hub->bus, deadline_us);
                 result = r < 0 ? r : result;
         }
         if (result < 0)
                 return result;
         DN__HUBS_EACH(hub) {
-                r = dn__dbus_take_loss(hub->bus);
-                /* Posts are also lost if there was no bus to connect to. */
-                if (atomic_exchange(&hub->has_lost, false) && r == 0)
-                        r = -ENOTCONN;
+                r = dn__carrier_take_loss(hub->bus);
                 result = r < 0 ? r : result;
         }
         return result;
@@ -53,7 +49,7 @@ static void at_exit(void)
         dn__host_end();
         (void)dn_flush(EXIT_TIMEOUT_US);
         DN__HUBS_EACH(hub)
-                dn__dbus_remain_known(hub->bus);
+                dn__carrier_remain_known(hub->bus);
 }
 
 static void register_at_exit(void)
@@ -126,8 +122,8 @@ void dn__centers_close(uint64_t deadline_us, dn__link *ret_hubs)
         DN__HUBS_EACH(hub) {
                 const dn__center_ops *ops = hub->center->ops;
 
-                (void)dn__dbus_flush(hub->bus, deadline_us);
-                dn__dbus_remain_known(hub->bus);
+                (void)dn__carrier_flush(hub->bus, deadline_us);
+                dn__carrier_remain_known(hub->bus);
                 dn__hub_ref(hub); /* until dn__centers_free() */
                 dn__hub_detach(hub);
                 dn__list_append(ret_hubs, &hub->link);

@@ -95,19 +95,23 @@ static const dn__sink sink = {
 
 static int add_carriers(dn__hub *hub, dn__address *address)
 {
-        dn__dbus_options options = { address, &dn__wire_darwin, hub->loop, &sink, hub };
+        dn__direct_options direct = { &sink, hub, dn__delivery_thread_get };
+        dn__dbus_options bus = { address, &dn__wire_darwin, hub->loop, &sink, hub };
         int r;
 
-        r = dn__direct_new(&sink, hub, &hub->direct);
-        if (r == 0)
-                r = dn__table_begin(hub, address->scope);
+        r = dn__direct_new(&direct, &hub->direct);
         if (r < 0)
                 return r;
+        hub->n_open_carriers++;
         hub->inline_loop = dn__direct_get_loop(hub->direct);
-        if (!address->address)
-                return 0;
-        r = dn__dbus_new(&options, &hub->bus);
-        return r < 0 ? r : dn__calls_new(hub, &hub->calls);
+        r = dn__table_begin(hub, address->scope);
+        if (r < 0 || !address->address)
+                return r;
+        r = dn__dbus_new(&bus, &hub->bus);
+        if (r < 0)
+                return r;
+        hub->n_open_carriers++;
+        return dn__calls_new(hub, &hub->calls);
 }
 
 /* --- Posts ---------------------------------------------------------------------------------- */
@@ -190,7 +194,7 @@ static int post_darwin(dn__hub *hub, dn__post *post)
         /* First: a bus that does not answer delays only programs beyond the table. */
         if (post->slot)
                 dn__ring_holders(post->region, post->slot);
-        r = dn__bus_send(hub, post);
+        r = hub->bus->ops->post(hub->bus, post);
         return r == DN_NOT_CONNECTED && dn__table_is_enough(hub) ? 0 : r;
 }
 

@@ -38,7 +38,7 @@ static void distributed_connection_changed(void *context)
         dn__hub *hub = context;
 
         dn__hub_lock(hub);
-        hub->n_losses = (uint16_t)dn__dbus_get_counts(hub->bus).n_losses;
+        hub->n_losses = (uint16_t)dn__carrier_get_status(hub->bus).n_losses;
         dn__hub_unlock(hub);
         dn__bus_connection_changed(hub);
 }
@@ -60,9 +60,15 @@ static int add_distributed_carrier(dn__hub *hub, dn__address *address)
                 .context = hub,
         };
 
+        int r;
+
         /* Nobody wakes this center but its bus. */
         hub->inline_loop = hub->loop;
-        return dn__dbus_new(&options, &hub->bus);
+        if (!address->address)
+                return 0;
+        r = dn__dbus_new(&options, &hub->bus);
+        hub->n_open_carriers += r == 0;
+        return r;
 }
 
 /* --- Posts ---------------------------------------------------------------------------------- */
@@ -70,7 +76,7 @@ static int add_distributed_carrier(dn__hub *hub, dn__address *address)
 static int post_distributed(dn__hub *hub, dn__post *post)
 {
         dispatch(hub, post);
-        return post->name.reach == DN__REACH_PROCESS ? 0 : dn__bus_send(hub, post);
+        return post->name.reach == DN__REACH_PROCESS ? 0 : hub->bus->ops->post(hub->bus, post);
 }
 
 static const dn__center_ops distributed_ops = {

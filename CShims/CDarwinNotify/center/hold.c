@@ -5,12 +5,10 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "bus/dbus.h"
 #include "center/table.h"
 #include "darwinnotify/error.h"
 #include "delivery/delivery.h"
 #include "delivery/prefix.h"
-#include "direct/direct.h"
 #include "util/debug.h"
 
 /* If the hub moves to another table meanwhile, the move takes a slot there for this topic. */
@@ -69,9 +67,9 @@ static int end_preparing(dn__topic *topic, int r)
 
         DN__HUB_AUTO_LOCK(hub);
         if (r == 0 && !topic->is_prepared)
-                r = dn__dbus_add_rule(hub->bus, &topic->name, is_in_table(topic), &topic->rule);
+                r = dn__carrier_hold(hub->bus, &topic->name, is_in_table(topic), &topic->hold);
         else
-                dn__dbus_set_counted(hub->bus, topic->rule, is_in_table(topic));
+                dn__carrier_set_counted(hub->bus, topic->hold, is_in_table(topic));
         topic->is_prepared = topic->is_prepared || r == 0;
         topic->is_preparing = false;
         dn__condition_broadcast(&hub->changed);
@@ -93,8 +91,8 @@ static int prepare_topic(dn__topic *topic)
                 else
                         take_slot(topic);
         }
-        if (r == 0 && hub->direct)
-                r = dn__direct_start(hub->direct, dn__delivery_thread_get());
+        if (r == 0)
+                r = dn__carrier_start(hub->direct, NULL);
         r = end_preparing(topic, r);
         dn__table_attend(hub, has_table(topic));
         return r;
@@ -139,14 +137,14 @@ int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
                 return hold_topic(hub, name, ret_topic);
         /* The table first: the connection asks for its name. */
         dn__table_look_if_due(hub, true);
-        r = dn__dbus_start(hub->bus, &deadline_us);
+        r = dn__carrier_start(hub->bus, &deadline_us);
         if (r == 0)
                 r = hold_topic(hub, name, &topic);
         if (r < 0)
                 return r;
         if (dn__region_has_entry(atomic_load(&hub->member.region)))
                 dn__region_await_age(atomic_load(&hub->member.region));
-        r = dn__dbus_await_rule(hub->bus, topic->rule, &deadline_us);
+        r = dn__carrier_await(hub->bus, topic->hold, &deadline_us);
         if (r == DN_NOT_CONNECTED && has_table(topic))
                 r = 0;
         if (r >= 0)

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bus/dbus.h"
 #include "center/table.h"
 #include "direct/direct.h"
 #include "util/clock.h"
@@ -57,8 +56,8 @@ static bool prepare_table(dn__source *source, dn__wait *wait)
                           atomic_load(&hub->member.failed_us);
 
         wait->until_us = dn__table_get_retry_us(hub);
-        if (is_waiting && !dn__dbus_is_connected(hub->bus) && idle_us < wait->until_us)
-                wait->until_us = idle_us;
+        if (is_waiting && !dn__carrier_get_status(hub->bus).is_connected)
+                wait->until_us = dn__clock_earlier(wait->until_us, idle_us);
         if (atomic_load(&hub->member.is_look_due))
                 wait->until_us = dn__clock_earlier(wait->until_us,
                                                    look_us + SOON_MS * DN__US_PER_MS);

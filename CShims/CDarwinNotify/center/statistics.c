@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "bus/dbus.h"
 #include "delivery/hub.h"
 #include "delivery/topic.h"
 #include "util/gate.h"
@@ -30,17 +29,17 @@ static uint64_t count_uncounted_names(dn__hub *hub)
 
 static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
 {
-        dn__dbus_counts counts = dn__dbus_get_counts(hub->bus);
+        dn__carrier_status status = dn__carrier_get_status(hub->bus);
         const dn__region *region = atomic_load(&hub->member.region);
         bool has_table = dn__region_has_entry(region) && !dn__region_was_left(region);
         uint64_t values[] = {
                 [DN_STATISTIC_OBSERVERS] = atomic_load(&hub->n_observers),
                 [DN_STATISTIC_NAMES] = count_names(hub),
-                [DN_STATISTIC_NAMES_WAITING] = counts.n_pending,
-                [DN_STATISTIC_SIGNALS_SENT] = counts.n_sent,
-                [DN_STATISTIC_SIGNALS_RECEIVED] = counts.n_received,
-                [DN_STATISTIC_SIGNALS_IGNORED] = counts.n_ignored,
-                [DN_STATISTIC_CONNECTS] = counts.n_connects,
+                [DN_STATISTIC_NAMES_WAITING] = status.n_pending,
+                [DN_STATISTIC_SIGNALS_SENT] = status.n_sent,
+                [DN_STATISTIC_SIGNALS_RECEIVED] = status.n_received,
+                [DN_STATISTIC_SIGNALS_IGNORED] = status.n_ignored,
+                [DN_STATISTIC_CONNECTS] = status.n_connects,
                 [DN_STATISTIC_TABLES] = has_table,
                 [DN_STATISTIC_NAMES_UNCOUNTED] =
                         statistic == DN_STATISTIC_NAMES_UNCOUNTED ? count_uncounted_names(hub) : 0,

@@ -35,7 +35,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bus/dbus.h"
 #include "delivery/delivery.h"
 #include "delivery/prefix.h"
 #include "delivery/topic.h"
@@ -109,7 +108,7 @@ void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot)
         topic->generation = slot ? dn__slot_get_generation(slot) : 0;
         dn__topic_set_slot(topic, slot);
         (void)dn__topic_hand_one(topic);
-        dn__dbus_set_counted(topic->hub->bus, topic->rule, slot != NULL);
+        dn__carrier_set_counted(topic->hub->bus, topic->hold, slot != NULL);
 }
 
 /* Counts a post for observers of prefixes there, which may have missed one that found no slot. */
@@ -164,7 +163,7 @@ static bool move_prefixes(move *move) DN__HUB_LOCKED
         if (move->counts)
                 dn__prefix_use(hub, DN__TAKE(move->counts));
         DN__LIST_EACH(dn__topic, topic, &hub->prefixes, prefix_link)
-                dn__dbus_set_counted(hub->bus, topic->rule, hub->prefix_counts);
+                dn__carrier_set_counted(hub->bus, topic->hold, hub->prefix_counts);
         return !move->lacks_counts || hub->prefix_counts;
 }
 
@@ -187,8 +186,8 @@ static bool switch_tables(move *move)
                 move->counts = dn__prefix_follow(to, 1);
         dn__hub_lock(hub);
         if (to != from) {
-                dn__dbus_set_region(hub->bus, to->id);
-                hub->member.is_unconfirmed = from && !dn__dbus_has_rules(hub->bus);
+                dn__carrier_set_region(hub->bus, to->id);
+                hub->member.is_unconfirmed = from && dn__carrier_get_status(hub->bus).n_asked > 0;
         }
         have_all = move_names(move);
         have_all = move_prefixes(move) && have_all;
@@ -202,7 +201,7 @@ static bool switch_tables(move *move)
         dn__hub_unlock(hub);
         /* If there is no memory for the thread, the next registration tries again. */
         if (dn__region_has_entry(to))
-                (void)dn__direct_start(hub->direct, dn__delivery_thread_get());
+                (void)dn__carrier_start(hub->direct, NULL);
         if (from && to != from)
                 dn__region_leave(from);
         return have_all;
@@ -325,7 +324,7 @@ static bool take_confirmation(dn__hub *hub, dn__prefix_counts **ret_left) DN__HU
 {
         dn__member *member = &hub->member;
 
-        if (!member->is_unconfirmed || !dn__dbus_has_rules(hub->bus))
+        if (!member->is_unconfirmed || dn__carrier_get_status(hub->bus).n_asked > 0)
                 return false;
         member->is_unconfirmed = false;
         *ret_left = DN__TAKE(member->left);
@@ -433,6 +432,6 @@ void dn__table_attend(dn__hub *hub, bool has_slot)
                 return;
         if (!has_slot && !atomic_load(&hub->member.failed_us))
                 note_failure(hub, dn__clock_now_us());
-        else if (!dn__dbus_is_connected(hub->bus))
+        else if (!dn__carrier_get_status(hub->bus).is_connected)
                 alert(hub);
 }

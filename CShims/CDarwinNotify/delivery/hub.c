@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "direct/direct.h"
 #include "util/fork.h"
 
 /* The hubs of this process. */
@@ -97,6 +96,8 @@ static dn__per_process *make_hub(void *context)
                 return NULL;
         hub->process.fork_id = dn__fork_id();
         hub->center = center;
+        hub->absence.carrier.ops = &dn__absence_ops;
+        hub->direct = hub->bus = &hub->absence.carrier;
         atomic_init(&hub->n_refs, 1);
         atomic_init(&hub->sweep_us, DN__NEVER);
         dn__lock_init(&hub->lock);
@@ -192,9 +193,7 @@ void dn__hub_unref(dn__hub *hub)
 
 int dn__hub_use_executor(dn__hub *hub, const dn_executor *value)
 {
-        if (!hub->direct || dn__executor_is_delivery_thread(value))
-                return 0;
-        return dn__direct_use_own_thread(hub->direct);
+        return dn__executor_is_delivery_thread(value) ? 0 : dn__carrier_use_own_thread(hub->direct);
 }
 
 int dn__hub_make_executor(dn__hub *hub, const dn_executor *value, dn__executor **ret_executor)

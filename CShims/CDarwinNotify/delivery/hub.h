@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "bus/address.h"
 #include "darwinnotify/center.h"
 #include "delivery/executor.h"
+#include "post/carrier.h"
 #include "post/post.h"
 #include "table/region.h"
 #include "util/cleanup.h"
@@ -27,6 +27,8 @@ extern dn__lock dn__hub_guard;
 #define DN__HUB_GUARDED DN__GUARDED_BY(&dn__hub_guard)
 #define DN__HUB_LOCKED DN__REQUIRES(&dn__hub_guard)
 
+struct dn__address;
+
 typedef struct dn__hub dn__hub;
 
 /* Operations and properties of one kind of center. Each kind has its own file. */
@@ -38,8 +40,9 @@ typedef struct dn__center_ops {
 
         /* Sets up a new hub. Returns 0 or a negative errno. NULL: there is nothing to do. */
         int (*open)(dn__hub *hub);
-        /* Makes the carriers of a hub with a loop; may consume the address. Returns as `open`. */
-        int (*add_carriers)(dn__hub *hub, dn__address *address);
+        /* Makes the carriers of a hub with a loop, where it is not to lack them, and counts them;
+         * may consume the address. Returns as `open`. */
+        int (*add_carriers)(dn__hub *hub, struct dn__address *address);
         /* Destroys an unused hub and releases the reference it was made with. */
         void (*close)(dn__hub *hub);
         /* Posts. Returns as dn_center_post(). */
@@ -92,17 +95,16 @@ struct dn__hub {
         _Atomic unsigned n_refs; /* of the open center, topics, and calls */
 
         /* Constant once the hub is open. */
-        bool lacks_bus;     /* there is nothing to connect to, although a bus was wanted */
         dn__loop *loop;     /* NULL: posts stay in the process; see dn__center_retain() */
         dn__loop *inline_loop; /* of the inline executors; a carrier's, borrowed */
-        struct dn__direct *direct; /* the carrier through the table, or NULL */
-        struct dn__dbus *bus;      /* the carrier over D-Bus, or NULL */
-        struct dn__calls *calls;   /* the guest of the carrier, or NULL */
-        _Atomic size_t n_open_carriers;
+        dn__absence absence;
+        dn__carrier *direct;     /* through the table; or the absence of it */
+        dn__carrier *bus;        /* over D-Bus; or the absence of it */
+        struct dn__calls *calls; /* the guest of that carrier, or NULL */
+        _Atomic size_t n_open_carriers; /* and one for the hub until it closes them */
         dn__source timer;
 
         dn__member member;
-        _Atomic bool has_lost; /* posts since the last flush, for lack of a bus */
         _Atomic uint64_t sweep_us; /* when the first idle topic expires */
         _Atomic uint64_t n_observers;
         size_t n_runs DN__HUB_GUARDED; /* deliveries that wait in an executor or are running */

@@ -44,7 +44,7 @@ typedef struct nap {
 /* Looks at the marks for one of the threads that may sleep on the word. Others do not know it. */
 typedef struct looker {
         dn__source source;
-        dn__direct *direct;
+        struct direct *direct;
         dn__loop *loop;
         const dn__region *current; /* the region whose marks it takes */
         uint64_t seen_moved;       /* of that region; the last value reported to the sink */
@@ -52,9 +52,9 @@ typedef struct looker {
         nap nap;
 } looker;
 
-struct dn__direct {
-        const dn__sink *sink;
-        void *context; /* passed to the sink */
+typedef struct direct {
+        dn__carrier carrier;
+        dn__direct_options options;
         dn__loop *loop;
         looker own;
         looker guest; /* of another loop, which has it for as long as nobody needs ours */
@@ -63,11 +63,16 @@ struct dn__direct {
         _Atomic(dn__region *) region; /* NULL: this process holds no names */
         _Atomic bool needs_own_thread;
         dn__lock lock; /* of changes to the sleeper and the region */
-};
+} direct;
 
-dn__loop *dn__direct_get_loop(const dn__direct *direct)
+static direct *direct_of(dn__carrier *carrier)
 {
-        return direct->loop;
+        return DN__CONTAINER(carrier, direct, carrier);
+}
+
+dn__loop *dn__direct_get_loop(dn__carrier *carrier)
+{
+        return direct_of(carrier)->loop;
 }
 
 static dn__wake_word *word_of(dn__region *region)
@@ -76,7 +81,7 @@ static dn__wake_word *word_of(dn__region *region)
 }
 
 /* The last user ends our own thread, which then calls `closed`. */
-static void release(dn__direct *direct)
+static void release(direct *direct)
 {
         if (atomic_fetch_sub(&direct->n_users, 1) == 1)
                 (void)dn__loop_close(direct->loop);
@@ -155,7 +160,7 @@ static bool prepare_looker(dn__source *source, dn__wait *wait)
 static void bring(void *context, size_t slot_index)
 {
         looker *looker = context;
-        const dn__direct *direct = looker->direct;
+        const direct *direct = looker->direct;
         char text[DN__SLOT_NAME_BYTES];
         uint64_t n_posts = 0;
         dn__post post = {
@@ -164,13 +169,13 @@ static void bring(void *context, size_t slot_index)
         };
 
         if (dn__slot_read_name(looker->current, slot_index, text, &post.name))
-                n_posts = direct->sink->received(direct->context, &post);
+                n_posts = direct->options.sink->received(direct->options.context, &post);
         looker->n_found += n_posts;
 }
 
 static void take_posts(looker *looker, const dn__region *region)
 {
-        const dn__direct *direct = looker->direct;
+        const direct *direct = looker->direct;
         uint64_t moved = dn__region_get_moved(region);
         bool is_new = is_new_move(looker, region, moved);
 
@@ -180,14 +185,14 @@ static void take_posts(looker *looker, const dn__region *region)
         dn__ring_take(region, bring, looker);
         note_look(&looker->nap, looker->n_found);
         if (is_new)
-                direct->sink->may_have_missed(direct->context);
+                direct->options.sink->may_have_missed(direct->options.context);
 }
 
 /* This thread may have cleared the word after losing it: it may have erased a ring for the other
  * thread, or the sleep of that thread, which no ring would then end. */
 static void end_stay(looker *guest)
 {
-        dn__direct *direct = guest->direct;
+        direct *direct = guest->direct;
         dn__region *region = atomic_load(&direct->region);
 
         dn__loop_dismiss(guest->loop);
@@ -224,7 +229,7 @@ bool dn__direct_is_allowed(void)
                errno == EAGAIN;
 }
 
-static bool stay_at(dn__direct *direct, dn__loop *host) DN__REQUIRES(&direct->lock)
+static bool stay_at(direct *direct, dn__loop *host) DN__REQUIRES(&direct->lock)
 {
         direct->guest.loop = host;
         atomic_store(&direct->sleeper, host);
@@ -238,7 +243,7 @@ static bool stay_at(dn__direct *direct, dn__loop *host) DN__REQUIRES(&direct->lo
 
 /* The host gives up the word first: the guest, which still takes the marks then, goes as soon as it
  * is not the sleeper, and after that nobody would make up for rings that the host clears. */
-static void set_sleeper(dn__direct *direct, dn__loop *sleeper) DN__REQUIRES(&direct->lock)
+static void set_sleeper(direct *direct, dn__loop *sleeper) DN__REQUIRES(&direct->lock)
 {
         dn__loop *previous = atomic_load(&direct->sleeper);
         dn__loop *host = previous == direct->loop ? NULL : previous;
@@ -250,16 +255,19 @@ static void set_sleeper(dn__direct *direct, dn__loop *sleeper) DN__REQUIRES(&dir
                 dn__loop_wake(host);
 }
 
-static void sleep_on_own_thread(dn__direct *direct) DN__REQUIRES(&direct->lock)
+static void sleep_on_own_thread(direct *direct) DN__REQUIRES(&direct->lock)
 {
         set_sleeper(direct, direct->loop);
         dn__loop_set_word(direct->loop, word_of(direct->region));
 }
 
-int dn__direct_start(dn__direct *direct, dn__loop *host)
+static int direct_start(dn__carrier *carrier, uint64_t *deadline_us)
 {
+        direct *direct = direct_of(carrier);
+        dn__loop *host = direct->options.get_host();
         int r;
 
+        (void)deadline_us;
         DN__AUTO_LOCK(&direct->lock);
         if (atomic_load(&direct->sleeper))
                 return 0;
@@ -275,8 +283,9 @@ int dn__direct_start(dn__direct *direct, dn__loop *host)
         return r;
 }
 
-int dn__direct_use_own_thread(dn__direct *direct)
+static int direct_use_own_thread(dn__carrier *carrier)
 {
+        direct *direct = direct_of(carrier);
         int r;
 
         if (atomic_load(&direct->needs_own_thread))
@@ -292,10 +301,10 @@ int dn__direct_use_own_thread(dn__direct *direct)
 }
 
 /* A guest finds that it need not stay. */
-void dn__direct_close(dn__direct *direct)
+static void direct_close(dn__carrier *carrier)
 {
-        if (!direct)
-                return;
+        direct *direct = direct_of(carrier);
+
         dn__lock_acquire(&direct->lock);
         set_sleeper(direct, NULL);
         dn__lock_release(&direct->lock);
@@ -304,15 +313,42 @@ void dn__direct_close(dn__direct *direct)
 
 static void loop_closed(void *context)
 {
-        dn__direct *direct = context;
+        direct *direct = context;
 
-        direct->sink->closed(direct->context);
+        direct->options.sink->closed(direct->options.context);
 }
 
-int dn__direct_new(const dn__sink *sink, void *context, dn__direct **ret_direct)
+static void direct_free(dn__carrier *carrier)
 {
-        dn__direct *direct DN__FREES = calloc(1, sizeof(*direct));
-        dn__loop_options options = {
+        direct *direct = direct_of(carrier);
+
+        dn__lock_deinit(&direct->lock);
+        free(direct);
+}
+
+void dn__direct_set_region(dn__carrier *carrier, dn__region *region)
+{
+        direct *direct = direct_of(carrier);
+        dn__loop *sleeper;
+
+        DN__AUTO_LOCK(&direct->lock);
+        atomic_store(&direct->region, region);
+        sleeper = atomic_load(&direct->sleeper);
+        if (sleeper)
+                dn__loop_set_word(sleeper, word_of(region));
+}
+
+static const dn__carrier_ops direct_ops = {
+        .start = direct_start,
+        .use_own_thread = direct_use_own_thread,
+        .close = direct_close,
+        .free = direct_free,
+};
+
+int dn__direct_new(const dn__direct_options *options, dn__carrier **ret_carrier)
+{
+        direct *direct DN__FREES = calloc(1, sizeof(*direct));
+        dn__loop_options loop = {
                 .thread_name = "dn-direct",
                 .closed = loop_closed,
                 .context = direct,
@@ -321,35 +357,16 @@ int dn__direct_new(const dn__sink *sink, void *context, dn__direct **ret_direct)
 
         if (!direct)
                 return -ENOMEM;
-        r = dn__loop_new(&options, &direct->loop);
+        r = dn__loop_new(&loop, &direct->loop);
         if (r < 0)
                 return r;
-        direct->sink = sink;
-        direct->context = context;
+        direct->carrier.ops = &direct_ops;
+        direct->options = *options;
         direct->own = (looker){ { &source_ops }, direct, .loop = direct->loop };
         direct->guest = (looker){ { &source_ops }, direct, .loop = NULL };
         atomic_init(&direct->n_users, 1);
         dn__lock_init(&direct->lock);
         dn__loop_add(direct->loop, &direct->own.source);
-        *ret_direct = DN__TAKE(direct);
+        *ret_carrier = &DN__TAKE(direct)->carrier;
         return 0;
-}
-
-void dn__direct_free(dn__direct *direct)
-{
-        if (!direct)
-                return;
-        dn__lock_deinit(&direct->lock);
-        free(direct);
-}
-
-void dn__direct_set_region(dn__direct *direct, dn__region *region)
-{
-        dn__loop *sleeper;
-
-        DN__AUTO_LOCK(&direct->lock);
-        atomic_store(&direct->region, region);
-        sleeper = atomic_load(&direct->sleeper);
-        if (sleeper)
-                dn__loop_set_word(sleeper, word_of(region));
 }

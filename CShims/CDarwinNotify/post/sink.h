@@ -5,16 +5,6 @@
 
 #include "post/post.h"
 
-/* The counters of a connection. */
-typedef struct dn__dbus_counts {
-        uint64_t n_sent;     /* posts handed to the bus */
-        uint64_t n_pending;  /* names with posts waiting to be sent */
-        uint64_t n_received; /* posts received */
-        uint64_t n_ignored;  /* messages dropped: not posts, or not permitted */
-        uint64_t n_connects; /* successful connections */
-        uint64_t n_losses;   /* lost connections: as many, or one fewer while connected */
-} dn__dbus_counts;
-
 /* All functions are called with no lock held, on the loop that the carrier uses at the time. */
 typedef struct dn__sink {
         /* A post arrived. Borrowed until the call returns. Returns how many new posts it stands

@@ -53,7 +53,7 @@ static void begin(void)
 
 static bool has_all_rules(void)
 {
-        dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
+        dn__dbus *dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
         bool has_all;
 
         dn__lock_acquire(&dbus->lock);
@@ -90,7 +90,7 @@ static void observe_prefix_soon(const char *prefix, tally *seen)
 
 static void set_gathering(bool is_gathering)
 {
-        dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
+        dn__dbus *dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
 
         dn__lock_acquire(&dbus->lock);
         dbus->n_flushes = is_gathering;

@@ -17,7 +17,7 @@ TEST_ON_BUS(aGoodConnectionThatIsLostIsSoughtAtOnce)
         dn_center *center = dn_center_darwin();
 
         await_bus(center);
-        dn__dbus *dbus = dn__hub_find(center)->bus;
+        dn__dbus *dbus = dn__dbus_of(dn__hub_find(center)->bus);
         dn__lock_acquire(&dbus->lock);
         dbus->backoff_us = DN__BACKOFF_MAX_US;
         dbus->connected_us -= 2 * DN__US_PER_SECOND;
@@ -74,7 +74,7 @@ TEST_ON_BUS(tableIsLookedAtOnceTheRulesAreRestored)
 
         tally_observe(dn_center_darwin(), "N", &seen);
         await_bus(dn_center_darwin());
-        dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
+        dn__dbus *dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
         /* Counts a request that is sent later, as if the bus were slow to install the rules. */
         dn__lock_acquire(&dbus->lock);
         dbus->rules.n_asked++;

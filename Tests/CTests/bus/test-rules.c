@@ -117,7 +117,7 @@ TEST_ON_BUS(postWhileARuleIsWidenedIsDelivered)
         peer = test_peer_open_watching(bus);
         await_bus(dn_center_darwin());
         tally_observe(dn_center_darwin(), "N", &seen[0]);
-        dbus = dn__hub_find(dn_center_darwin())->bus;
+        dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
         dn__lock_acquire(&dbus->lock);
         CHECK(dbus->rules.is_native);
         after_removal = post_by_peer;
@@ -154,7 +154,7 @@ TEST_ON_BUS(refusedNameIsStillHeardWhenTheLastPrefixIsGone)
 
 static bool has_wide_rule(void)
 {
-        dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
+        dn__dbus *dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
 
         DN__AUTO_LOCK(&dbus->lock);
         return dbus->rules.wide.state != DN__RULE_ABSENT;

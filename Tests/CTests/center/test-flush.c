@@ -143,7 +143,7 @@ static void *flush_once(void *ret_result)
 
 static bool is_flushing(void)
 {
-        dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
+        dn__dbus *dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
 
         DN__AUTO_LOCK(&dbus->lock);
         return dbus->n_flushes > 0;
@@ -182,7 +182,7 @@ TEST_ON_BUS(postsDuringAFlushOfAnotherThreadAreSentAfterIt)
 
 static bool is_gathered(void)
 {
-        dn__dbus *dbus = dn__hub_find(dn_center_darwin())->bus;
+        dn__dbus *dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
 
         DN__AUTO_LOCK(&dbus->lock);
         return dbus->outbox.n_posts > 0;

@@ -247,7 +247,7 @@ TEST_NO_BUS(observersThatComeAndGoWhileTheTableIsReplacedHearEveryPost)
 /* Returns whether the bus has the wider rules, and the center has checked what it missed before. */
 static bool has_settled(dn_center *center)
 {
-        dn__dbus *bus = dn__hub_find(center)->bus;
+        dn__dbus *bus = dn__dbus_of(dn__hub_find(center)->bus);
 
         DN__AUTO_LOCK(&bus->lock);
         return bus->rules.n_asked == 0 && bus->missed_us == DN__NEVER;

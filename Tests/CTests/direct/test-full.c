@@ -87,7 +87,7 @@ TEST_ON_BUS(aNameThatIsHeldAgainBeyondTheTableIsHeardFromTheBus)
         (void)tally_observe(dn_center_darwin(), "N", &(tally){0});
         CHECK_EQ(statistic(DN_STATISTIC_TABLES), 0);
         DN__HUB_AUTO_LOCK(hub);
-        CHECK(!dn__topic_find(hub, &name)->rule->is_counted);
+        CHECK(!dn__topic_find(hub, &name)->hold->is_counted);
 }
 
 /* --- What it costs --------------------------------------------------------------------------- */

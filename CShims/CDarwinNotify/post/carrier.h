@@ -1,0 +1,175 @@
+/* A carrier takes posts out of the process and brings posts in. */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "darwinnotify/error.h"
+#include "post/post.h"
+#include "post/sink.h"
+
+typedef struct dn__carrier dn__carrier;
+
+/* What a carrier keeps for a name whose posts it brings. Only that carrier knows what it is. */
+typedef struct dn__hold dn__hold;
+
+/* How long posts may still wait when their carrier closes. */
+#define DN__CLOSE_TIMEOUT_US UINT64_C(1000000)
+
+typedef struct dn__carrier_status {
+        uint64_t n_sent;     /* posts handed to the bus */
+        uint64_t n_pending;  /* names with posts waiting to be sent */
+        uint64_t n_received; /* posts received */
+        uint64_t n_ignored;  /* messages dropped: not posts, or not permitted */
+        uint64_t n_connects; /* successful connections */
+        uint64_t n_losses;   /* lost connections: as many, or one fewer while connected */
+        uint64_t n_asked;    /* holds that wait for the answer of the bus. Once there are none, or
+                              * there is another connection, the sink learns that posts may have
+                              * been missed */
+        bool is_connected;
+} dn__carrier_status;
+
+/* All may be called on any thread until `close`; on the carrier's own thread none of them waits. A
+ * deadline covers all the waiting of one public call and is 0 until the call first waits: most
+ * calls never wait and need not read the clock.
+ *
+ * NULL, except for `post`: the carrier has nothing to do. */
+typedef struct dn__carrier_ops {
+        /* Starts to bring posts. The first time, waits until there is a connection or the first
+         * attempt has failed. Cheap once started. Returns 0, -ENOMEM or -EAGAIN. */
+        int (*start)(dn__carrier *carrier, uint64_t *deadline_us);
+        /* Brings posts on a thread of its own from now on. Idempotent. Returns as `start`. */
+        int (*use_own_thread)(dn__carrier *carrier);
+
+        /* Asks for the posts of a name. `is_counted`: this process holds it in its table. Returns 0
+         * or -ENOMEM. */
+        int (*hold)(dn__carrier *carrier, const dn__name *name, bool is_counted,
+                    dn__hold **ret_hold);
+        /* Notes that the table counts a name now, or no longer. */
+        void (*set_counted)(dn__carrier *carrier, dn__hold *hold, bool is_counted);
+        /* Waits until the posts of a name arrive. Returns 0; DN_NOT_CONNECTED if they do not yet
+         * but will; -ENOBUFS if they never will. */
+        int (*await)(dn__carrier *carrier, const dn__hold *hold, uint64_t *deadline_us);
+        void (*release)(dn__carrier *carrier, dn__hold *hold);
+
+        /* Sets the table that the process is in. Call before the table's first post, and before its
+         * names are held. */
+        void (*set_region)(dn__carrier *carrier, uint64_t region_id);
+
+        /* Takes a post out of the process, starting if needed, or keeps a copy until it can.
+         * Returns 0; DN_NOT_CONNECTED if nobody can be reached at present; or a negative errno,
+         * with which the post is lost. */
+        int (*post)(dn__carrier *carrier, const dn__post *post);
+
+        /* Waits until everything sent has been read; with an expired deadline, sends what it can
+         * and checks whether everything has left the process. Returns 0, -ETIMEDOUT or
+         * -ENOTCONN. */
+        int (*flush)(dn__carrier *carrier, uint64_t deadline_us);
+        /* Returns why posts since the last call were lost: -ENOTCONN, -ENOBUFS or -ENOMEM, or 0.
+         * Call when `flush` has left nothing to wait for. */
+        int (*take_loss)(dn__carrier *carrier);
+        /* Waits briefly, before the connection ends, while receivers may still ask the bus who sent
+         * a post of a reserved name. */
+        void (*remain_known)(dn__carrier *carrier);
+
+        dn__carrier_status (*get_status)(dn__carrier *carrier);
+
+        /* Sends what waits, for at most DN__CLOSE_TIMEOUT_US, then calls `closed` of the sink. Does
+         * not wait for that. */
+        void (*close)(dn__carrier *carrier);
+        /* Frees a closed carrier whose loop has ended. */
+        void (*free)(dn__carrier *carrier);
+} dn__carrier_ops;
+
+/* The first member of each carrier. */
+struct dn__carrier {
+        const dn__carrier_ops *ops;
+};
+
+/* Stands for a carrier that a center lacks (carrier.c). */
+typedef struct dn__absence {
+        dn__carrier carrier;
+        bool is_missed;        /* constant: the carrier was wanted, so posts are lost */
+        _Atomic bool has_lost; /* posts since the last flush */
+} dn__absence;
+
+extern const dn__carrier_ops dn__absence_ops;
+
+/* --- Calls of operations that may be NULL ----------------------------------------------------- */
+
+static inline int dn__carrier_start(dn__carrier *carrier, uint64_t *deadline_us)
+{
+        return carrier->ops->start ? carrier->ops->start(carrier, deadline_us) : 0;
+}
+
+static inline int dn__carrier_use_own_thread(dn__carrier *carrier)
+{
+        return carrier->ops->use_own_thread ? carrier->ops->use_own_thread(carrier) : 0;
+}
+
+static inline int dn__carrier_hold(dn__carrier *carrier, const dn__name *name, bool is_counted,
+                                   dn__hold **ret_hold)
+{
+        *ret_hold = NULL;
+        return carrier->ops->hold ? carrier->ops->hold(carrier, name, is_counted, ret_hold) : 0;
+}
+
+/* There is no hold before dn__carrier_hold(), nor from a carrier that has nothing to do. */
+static inline void dn__carrier_set_counted(dn__carrier *carrier, dn__hold *hold, bool is_counted)
+{
+        if (hold)
+                carrier->ops->set_counted(carrier, hold, is_counted);
+}
+
+static inline int dn__carrier_await(dn__carrier *carrier, const dn__hold *hold,
+                                    uint64_t *deadline_us)
+{
+        return hold ? carrier->ops->await(carrier, hold, deadline_us) : DN_NOT_CONNECTED;
+}
+
+static inline void dn__carrier_release(dn__carrier *carrier, dn__hold *hold)
+{
+        if (hold)
+                carrier->ops->release(carrier, hold);
+}
+
+static inline void dn__carrier_set_region(dn__carrier *carrier, uint64_t region_id)
+{
+        if (carrier->ops->set_region)
+                carrier->ops->set_region(carrier, region_id);
+}
+
+static inline int dn__carrier_flush(dn__carrier *carrier, uint64_t deadline_us)
+{
+        return carrier->ops->flush ? carrier->ops->flush(carrier, deadline_us) : 0;
+}
+
+static inline int dn__carrier_take_loss(dn__carrier *carrier)
+{
+        return carrier->ops->take_loss ? carrier->ops->take_loss(carrier) : 0;
+}
+
+static inline void dn__carrier_remain_known(dn__carrier *carrier)
+{
+        if (carrier->ops->remain_known)
+                carrier->ops->remain_known(carrier);
+}
+
+static inline dn__carrier_status dn__carrier_get_status(dn__carrier *carrier)
+{
+        return carrier->ops->get_status ? carrier->ops->get_status(carrier)
+                                        : (dn__carrier_status){ 0 };
+}
+
+static inline void dn__carrier_close(dn__carrier *carrier)
+{
+        if (carrier->ops->close)
+                carrier->ops->close(carrier);
+}
+
+static inline void dn__carrier_free(dn__carrier *carrier)
+{
+        if (carrier->ops->free)
+                carrier->ops->free(carrier);
+}
