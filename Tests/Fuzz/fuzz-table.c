@@ -106,14 +106,17 @@ static void release(state *state, size_t who, size_t name)
 
 static void count(const state *state, size_t who, size_t name)
 {
-        dn__post post = { 0 };
+        dn__shm_slot *slot;
+        dn__name posted;
 
         if (state->held[who][name]) {
                 (void)dn__slot_count_post(state->held[who][name]);
                 return;
         }
-        EXPECT(dn__name_init(&post.name, names[name], DN__REACH_BEYOND) == 0);
-        dn__slot_count_for_others(state->regions[who], &post);
+        EXPECT(dn__name_init(&posted, names[name], DN__REACH_BEYOND) == 0);
+        slot = dn__slot_find(state->regions[who], &posted);
+        if (slot)
+                (void)dn__slot_count_for_others(state->regions[who], slot, &posted);
 }
 
 static int look_at_one(const dn_name_record *record, void *context)

@@ -166,7 +166,7 @@ static int send_or_keep(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus
         return 0;
 }
 
-int dn__dbus_post(dn__carrier *carrier, const dn__post *post)
+int dn__dbus_post(dn__carrier *carrier, dn__post *post)
 {
         dn__dbus *dbus = dn__dbus_of(carrier);
         dn__post numbered = *post;

@@ -103,7 +103,7 @@ void dn__dbus_remain_known(dn__carrier *carrier);
 /* --- send.c: sends posts to the bus, immediately or when it accepts them --------------------- */
 
 /* The `post` of its operations. */
-int dn__dbus_post(dn__carrier *carrier, const dn__post *post);
+int dn__dbus_post(dn__carrier *carrier, dn__post *post);
 
 /* Writes the posts that have gathered, if the socket accepts them. Returns whether there are none
  * any more. */

@@ -1,4 +1,6 @@
 /* The Darwin center: delivers names without a payload to every process on the same bus. */
+#include <errno.h>
+
 #include "bus/dbus.h"
 #include "calls/calls.h"
 #include "center/center.h"
@@ -9,7 +11,6 @@
 #include "delivery/prefix.h"
 #include "delivery/topic.h"
 #include "direct/direct.h"
-#include "direct/ring.h"
 
 /* --- Carrier callbacks ---------------------------------------------------------------------- */
 
@@ -38,8 +39,6 @@ static uint64_t hand_to_prefixes(dn__hub *hub, const dn__post *post)
         uint64_t n_posts;
         dn__post valid;
 
-        if (atomic_load(&hub->n_prefixes) == 0)
-                return 0;
         valid = *post;
         /* The text in the table need not be a name. */
         if (!post->origin.is_own && !post->origin.sender &&
@@ -56,12 +55,13 @@ static uint64_t hand_to_prefixes(dn__hub *hub, const dn__post *post)
 static uint64_t received(void *context, const dn__post *post)
 {
         dn__hub *hub = context;
-        uint64_t n_posts, n_by_prefix;
+        uint64_t n_posts, n_by_prefix = 0;
 
         dn__hub_lock(hub);
         n_posts = hand_to_topic(hub, post);
         dn__hub_unlock_and_run(hub);
-        n_by_prefix = hand_to_prefixes(hub, post);
+        if (atomic_load(&hub->n_prefixes) > 0)
+                n_by_prefix = hand_to_prefixes(hub, post);
         return n_posts ? n_posts : n_by_prefix;
 }
 
@@ -95,7 +95,7 @@ static const dn__sink sink = {
 
 static int add_carriers(dn__hub *hub, dn__address *address)
 {
-        dn__direct_options direct = { &sink, hub, dn__delivery_thread_get };
+        dn__direct_options direct = { &sink, hub, &hub->member.region, dn__delivery_thread_get };
         dn__dbus_options bus = { address, &dn__wire_darwin, hub->loop, &sink, hub };
         int r;
 
@@ -116,8 +116,7 @@ static int add_carriers(dn__hub *hub, dn__address *address)
 
 /* --- Posts ---------------------------------------------------------------------------------- */
 
-/* Counts the post and passes it to the observers of this process. If no process with a slot
- * observes the name, there is nothing to count. */
+/* Counts a post whose name is held here, and hands it to the observers of this process. */
 static void post_inside(dn__hub *hub, dn__post *post)
 {
         dn__topic *topic;
@@ -125,8 +124,7 @@ static void post_inside(dn__hub *hub, dn__post *post)
         dn__hub_lock(hub);
         topic = dn__topic_find(hub, &post->name);
         if (topic && topic->slot) {
-                post->slot = topic->slot;
-                post->region = atomic_load(&hub->member.region);
+                post->region_id = atomic_load(&hub->member.region)->id;
                 post->generation = dn__slot_count_post(topic->slot);
                 (void)dn__topic_hand_counted(topic, post->generation);
         } else if (topic) {
@@ -135,66 +133,44 @@ static void post_inside(dn__hub *hub, dn__post *post)
         dn__hub_unlock_and_run(hub);
 }
 
-static void count_for_others(dn__post *post, dn__region *region)
-{
-        post->region = region;
-        post->region_id = region->id;
-        dn__slot_count_for_others(region, post);
-}
-
-/* A process that has left the old table does not see this count. Our own observers have heard of
- * the post. */
+/* The table was left: a process that has already left it does not see the count there. Our own
+ * observers have heard of the post. */
 static void count_again(dn__hub *hub, dn__post *post)
 {
-        dn__region *region = atomic_load(&hub->member.region);
+        uint64_t left_id = post->region_id;
+        const dn__region *region;
         dn__topic *topic;
 
-        post->slot = NULL;
+        dn__table_look(hub, false);
+        if (atomic_load(&hub->member.region)->id == left_id)
+                return;
         post->generation = 0;
-        count_for_others(post, region);
+        (void)hub->direct->ops->post(hub->direct, post);
         dn__hub_lock(hub);
-        topic = dn__topic_find(hub, &post->name);
-        if (topic && topic->slot == post->slot && topic->generation + 1 == post->generation)
+        region = atomic_load(&hub->member.region);
+        topic = region->id == post->region_id ? dn__topic_find(hub, &post->name) : NULL;
+        if (topic && topic->slot && topic->generation + 1 == post->generation)
                 topic->generation = post->generation;
         dn__hub_unlock(hub);
 }
 
-static void count_beyond(dn__hub *hub, dn__post *post)
-{
-        dn__region *region = post->slot ? post->region : atomic_load(&hub->member.region);
-
-        if (!region)
-                return;
-        if (post->slot)
-                post->region_id = region->id;
-        else
-                count_for_others(post, region);
-        if (!dn__region_was_left(region))
-                return;
-        dn__table_look(hub, false);
-        if (atomic_load(&hub->member.region) != region)
-                count_again(hub, post);
-}
-
 static int post_darwin(dn__hub *hub, dn__post *post)
 {
-        int r;
+        bool is_beyond = post->name.reach != DN__REACH_PROCESS;
+        int r = 0;
 
         /* Only the name is posted; the other pointers that were passed may be invalid. */
         post->body = (dn__body){ 0 };
-        if (post->name.reach == DN__REACH_PROCESS) {
-                post_inside(hub, post);
-                (void)hand_to_prefixes(hub, post);
-                return 0;
-        }
-        dn__table_look_if_due(hub, false);
+        if (is_beyond)
+                dn__table_look_if_due(hub, false);
         post_inside(hub, post);
-        count_beyond(hub, post);
-        (void)hand_to_prefixes(hub, post);
-        /* First: a bus that does not answer delays only programs beyond the table. */
-        if (post->slot)
-                dn__ring_holders(post->region, post->slot);
-        r = hub->bus->ops->post(hub->bus, post);
+        if (is_beyond && hub->direct->ops->post(hub->direct, post) == -ESTALE)
+                count_again(hub, post);
+        if (atomic_load(&hub->n_prefixes) > 0)
+                (void)hand_to_prefixes(hub, post);
+        /* Last: a bus that does not answer delays only programs beyond the table. */
+        if (is_beyond)
+                r = hub->bus->ops->post(hub->bus, post);
         return r == DN_NOT_CONNECTED && dn__table_is_enough(hub) ? 0 : r;
 }
 

@@ -216,6 +216,27 @@ static void dispatch_looker(dn__source *source)
 
 static const dn__source_ops source_ops = { prepare_looker, dispatch_looker };
 
+/* --- Posting --------------------------------------------------------------------------------- */
+
+/* If the process has moved since the post was counted, the table before was left. */
+static int direct_post(dn__carrier *carrier, dn__post *post)
+{
+        const dn__region *region = atomic_load(direct_of(carrier)->options.table);
+        dn__shm_slot *slot;
+
+        if (!region)
+                return DN_NOT_CONNECTED;
+        slot = dn__slot_find(region, &post->name);
+        if (!post->generation) {
+                post->region_id = region->id;
+                post->generation =
+                        slot ? dn__slot_count_for_others(region, slot, &post->name) : 0;
+        }
+        if (slot && post->generation)
+                dn__ring_holders(region, slot);
+        return dn__region_was_left(region) || post->region_id != region->id ? -ESTALE : 0;
+}
+
 /* --- The life of a carrier ------------------------------------------------------------------- */
 
 /* Neither call has anything to do. */
@@ -341,6 +362,7 @@ void dn__direct_set_region(dn__carrier *carrier, dn__region *region)
 static const dn__carrier_ops direct_ops = {
         .start = direct_start,
         .use_own_thread = direct_use_own_thread,
+        .post = direct_post,
         .close = direct_close,
         .free = direct_free,
 };

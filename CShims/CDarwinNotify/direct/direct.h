@@ -12,12 +12,14 @@ bool dn__direct_is_allowed(void);
 typedef struct dn__direct_options {
         const dn__sink *sink;
         void *context; /* passed to the sink */
+        const _Atomic(dn__region *) *table; /* the one that counts posts, or NULL; may change */
         /* Returns a loop that may bring posts while handlers run nowhere else; or NULL. */
         dn__loop *(*get_host)(void);
 } dn__direct_options;
 
-/* Makes the carrier. It has no table yet, and brings nothing. Before there is a table, its `start`
- * only starts the thread, since a failure can be reported then. Returns 0 or -ENOMEM. */
+/* Makes the carrier. It brings nothing before it has a region: its `start` only starts the thread
+ * then, since a failure can be reported. Its `post` returns -ESTALE if the table was left, so that
+ * the post must be counted in the next one. Returns 0 or -ENOMEM. */
 int dn__direct_new(const dn__direct_options *options, dn__carrier **ret_carrier);
 
 /* Gives the carrier a table in which this process has an entry, or the next one. It is borrowed

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-static int post_to_nobody(dn__carrier *carrier, const dn__post *post)
+static int post_to_nobody(dn__carrier *carrier, dn__post *post)
 {
         dn__absence *absence = (dn__absence *)carrier;
 

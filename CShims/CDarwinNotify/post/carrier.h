@@ -57,10 +57,11 @@ typedef struct dn__carrier_ops {
          * names are held. */
         void (*set_region)(dn__carrier *carrier, uint64_t region_id);
 
-        /* Takes a post out of the process, starting if needed, or keeps a copy until it can.
-         * Returns 0; DN_NOT_CONNECTED if nobody can be reached at present; or a negative errno,
-         * with which the post is lost. */
-        int (*post)(dn__carrier *carrier, const dn__post *post);
+        /* Takes a post out of the process, starting if needed, or keeps a copy until it can. The
+         * carrier through the table counts the post, unless that has been done. Returns 0;
+         * DN_NOT_CONNECTED if nobody can be reached at present; or a negative errno, with which the
+         * post is lost. */
+        int (*post)(dn__carrier *carrier, dn__post *post);
 
         /* Waits until everything sent has been read; with an expired deadline, sends what it can
          * and checks whether everything has left the process. Returns 0, -ETIMEDOUT or

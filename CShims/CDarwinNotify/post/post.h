@@ -8,9 +8,6 @@
 #include "darwinnotify/dict.h"
 #include "post/name.h"
 
-struct dn__region;
-struct dn__shm_slot;
-
 /* The poster. All zero: another process, known only from the shared table. */
 typedef struct dn__origin {
         bool is_own;        /* this process */
@@ -37,11 +34,8 @@ typedef struct dn__post {
         dn__body body;
         bool is_queued; /* never merged with another post, wherever it waits */
 
-        /* Set by the code that counts the post. */
-        uint64_t generation;       /* 0: not counted by any table */
-        uint64_t region_id;        /* 0: the poster has no table */
-        struct dn__shm_slot *slot; /* where this process counted it; NULL: it did not */
-        struct dn__region *region; /* of the slot */
+        uint64_t generation; /* set when it is counted; 0: not counted by any table */
+        uint64_t region_id;  /* of the table that counts it; 0: the poster has none */
 } dn__post;
 
 /* Returns the size of a post's strings; its object, if any, must be text. */

@@ -86,24 +86,20 @@ dn__shm_slot *dn__slot_find(const dn__region *region, const dn__name *name)
         return NULL;
 }
 
-void dn__slot_count_for_others(const dn__region *region, dn__post *post)
+uint64_t dn__slot_count_for_others(const dn__region *region, dn__shm_slot *slot,
+                                   const dn__name *name)
 {
-        const dn__name *name = &post->name;
-        dn__shm_slot *slot = dn__slot_find(region, name);
         uint64_t generation;
 
-        if (!slot)
-                return;
         dn__slot_note_time(slot);
         generation = dn__slot_get_generation(slot);
         /* A slot's count increases when it passes to another name: so it had this name from the
          * reading of the generation until the increment. */
         do {
                 if (!has_tag(region, slot, name->hash) || !slot_has_name(slot, name))
-                        return;
+                        return 0;
         } while (!atomic_compare_exchange_weak(&slot->generation, &generation, generation + 1));
-        post->slot = slot;
-        post->generation = generation + 1;
+        return generation + 1;
 }
 
 bool dn__slot_read_name(const dn__region *region, size_t index, char ret_text[DN__SLOT_NAME_BYTES],

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "post/post.h"
+#include "post/name.h"
 #include "table/region.h"
 #include "util/clock.h"
 
@@ -13,9 +13,10 @@
  * another name at any time unless this process holds it. The name has 1 to 511 bytes. */
 dn__shm_slot *dn__slot_find(const dn__region *region, const dn__name *name);
 
-/* Counts a post of a name that this process does not hold: sets its generation and its slot, if
- * there is one. */
-void dn__slot_count_for_others(const dn__region *region, dn__post *post);
+/* Counts a post in a slot that this process need not hold. Returns its generation, or 0 if the slot
+ * has passed to another name. */
+uint64_t dn__slot_count_for_others(const dn__region *region, dn__shm_slot *slot,
+                                   const dn__name *name);
 
 #define DN__SLOT_NAME_BYTES (DN__SHM_NAME_WORDS * sizeof(uint64_t) + 1)
 
