@@ -1,4 +1,4 @@
-/* The inside of the D-Bus carrier, which its guest, `calls/`, also sees. */
+/* The inside of the D-Bus carrier, which `calls/` also sees: it shares the connection. */
 #pragma once
 
 #include <stdatomic.h>
@@ -8,7 +8,7 @@
 
 #include "bus/address.h"
 #include "bus/connection.h"
-#include "bus/guest.h"
+#include "bus/sharer.h"
 #include "bus/numbers.h"
 #include "bus/peers.h"
 #include "bus/pending.h"
@@ -41,7 +41,7 @@ typedef struct dn__outbox {
 } dn__outbox;
 
 /* Every sd-bus call is made under the lock, by the loop's thread or a posting thread. The lock is
- * never held while waiting or while code outside this folder runs, except that of a guest. */
+ * never held while waiting or while code outside this folder runs, except that of the sharer. */
 struct dn__dbus {
         dn__carrier carrier;
         const dn__sink *sink;
@@ -50,7 +50,7 @@ struct dn__dbus {
         dn__loop *loop; /* borrowed */
         dn__address address;
         const dn__wire *wire;
-        dn__guest *guest;      /* borrowed; constant once started; NULL: none */
+        dn__sharer *sharer;      /* borrowed; constant once started; NULL: none */
         _Atomic bool is_tried; /* the first attempt to connect has finished */
 
         dn__lock lock;

@@ -1,4 +1,4 @@
-/* The requests of a process as the guest of a connection. */
+/* The requests of a process, which share the connection of a carrier. */
 #include "calls/calls.h"
 
 #include <errno.h>
@@ -10,22 +10,22 @@
 #include "calls/request.h"
 #include "calls/service.h"
 
-static dn__calls *calls_at(dn__guest *guest)
+static dn__calls *calls_at(dn__sharer *sharer)
 {
-        return DN__CONTAINER(guest, dn__calls, guest);
+        return DN__CONTAINER(sharer, dn__calls, sharer);
 }
 
-static void guest_connected(dn__guest *guest)
+static void sharer_connected(dn__sharer *sharer)
 {
-        dn__calls *calls = calls_at(guest);
+        dn__calls *calls = calls_at(sharer);
 
         dn__cleanup_assert_locked(&calls->dbus->lock);
         dn__services_connected(calls);
 }
 
-static void guest_disconnected(dn__guest *guest)
+static void sharer_disconnected(dn__sharer *sharer)
 {
-        dn__calls *calls = calls_at(guest);
+        dn__calls *calls = calls_at(sharer);
 
         dn__cleanup_assert_locked(&calls->dbus->lock);
         dn__calls_end_all(calls, -ENOTCONN);
@@ -33,17 +33,17 @@ static void guest_disconnected(dn__guest *guest)
         dn__services_disconnected(calls);
 }
 
-static uint64_t guest_until(dn__guest *guest)
+static uint64_t sharer_until(dn__sharer *sharer)
 {
-        dn__calls *calls = calls_at(guest);
+        dn__calls *calls = calls_at(sharer);
 
         dn__cleanup_assert_locked(&calls->dbus->lock);
         return dn__list_is_empty(&calls->jobs) ? calls->until_us : 0;
 }
 
-static void guest_dispatch(dn__guest *guest)
+static void sharer_dispatch(dn__sharer *sharer)
 {
-        dn__calls *calls = calls_at(guest);
+        dn__calls *calls = calls_at(sharer);
 
         dn__lock_acquire(&calls->dbus->lock);
         dn__calls_expire(calls);
@@ -73,9 +73,9 @@ static bool handle_signal(dn__calls *calls, sd_bus_message *message)
                dn__service_note_name(calls, name, false);
 }
 
-static bool guest_handle(dn__guest *guest, sd_bus_message *message)
+static bool sharer_handle(dn__sharer *sharer, sd_bus_message *message)
 {
-        dn__calls *calls = calls_at(guest);
+        dn__calls *calls = calls_at(sharer);
         uint8_t type = 0;
         bool is_handled;
 
@@ -89,12 +89,12 @@ static bool guest_handle(dn__guest *guest, sd_bus_message *message)
         return is_handled;
 }
 
-static const dn__guest_ops guest_ops = {
-        .connected = guest_connected,
-        .disconnected = guest_disconnected,
-        .get_until = guest_until,
-        .dispatch = guest_dispatch,
-        .handle = guest_handle,
+static const dn__sharer_ops sharer_ops = {
+        .connected = sharer_connected,
+        .disconnected = sharer_disconnected,
+        .get_until = sharer_until,
+        .dispatch = sharer_dispatch,
+        .handle = sharer_handle,
 };
 
 /* --- For the center ------------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ int dn__calls_new(dn__hub *hub, dn__calls **ret_calls)
 
         if (!calls)
                 return -ENOMEM;
-        calls->guest.ops = &guest_ops;
+        calls->sharer.ops = &sharer_ops;
         calls->dbus = dn__dbus_of(hub->bus);
         calls->loop = hub->loop;
         calls->center = hub->center;
@@ -119,7 +119,7 @@ int dn__calls_new(dn__hub *hub, dn__calls **ret_calls)
         dn__list_init(&calls->idle_callers);
         calls->answered_who = dn__request_answered_who;
         dn__lock_release(&calls->dbus->lock);
-        calls->dbus->guest = &calls->guest;
+        calls->dbus->sharer = &calls->sharer;
         *ret_calls = calls;
         return 0;
 }

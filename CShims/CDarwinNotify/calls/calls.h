@@ -7,8 +7,8 @@
 
 typedef struct dn__calls dn__calls;
 
-/* Makes the guest of a hub's connection. Its calls and services keep the center open. Returns 0 or
- * -ENOMEM. */
+/* Makes the state of the requests on a hub's connection. Calls and services keep the center open.
+ * Returns 0 or -ENOMEM. */
 int dn__calls_new(dn__hub *hub, dn__calls **ret_calls);
 
 /* Call when the carrier has been freed and nothing is in progress. NULL is allowed. */

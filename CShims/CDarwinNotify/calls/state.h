@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bus/guest.h"
+#include "bus/sharer.h"
 #include "bus/state.h"
 #include "calls/names.h"
 #include "darwinnotify/service.h"
@@ -28,7 +28,7 @@ typedef struct dn__job {
 } dn__job;
 
 struct dn__calls {
-        dn__guest guest;
+        dn__sharer sharer;
         dn__dbus *dbus; /* its lock guards the fields below, which the compiler cannot express */
         dn__loop *loop;       /* constant, as the next two */
         dn_center *center;

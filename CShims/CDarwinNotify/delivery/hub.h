@@ -100,7 +100,7 @@ struct dn__hub {
         dn__absence absence;
         dn__carrier *direct;     /* through the table; or the absence of it */
         dn__carrier *bus;        /* over D-Bus; or the absence of it */
-        struct dn__calls *calls; /* the guest of that carrier, or NULL */
+        struct dn__calls *calls; /* which share its connection; or NULL */
         _Atomic size_t n_open_carriers; /* and one for the hub until it closes them */
         dn__source timer;
 

@@ -79,7 +79,7 @@ static int enqueue(void *context, dn_work_fn work, void *argument)
         DN__AUTO_LOCK(&loop->lock);
         if (loop->is_closed)
                 return -ECANCELED;
-        r = dn__queue_push(&loop->queue, (dn__work){ work, argument });
+        r = dn__queue_push(&loop->queue, (dn__queued_work){ work, argument });
         if (r == 0 && loop->queue.n_items == 1)
                 (void)eventfd_write(loop->fd, 1);
         return r;

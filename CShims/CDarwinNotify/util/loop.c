@@ -338,7 +338,7 @@ int dn__loop_enqueue(void *context, dn_work_fn work, void *argument)
         is_first = loop->queue.n_items == 0;
         r = start(loop);
         if (r == 0)
-                r = dn__queue_push(&loop->queue, (dn__work){ work, argument });
+                r = dn__queue_push(&loop->queue, (dn__queued_work){ work, argument });
         /* If other work is already waiting, the thread that queued the first one rings. Under the
          * lock, since the loop may have been kept only for this work. */
         if (r == 0 && is_first)

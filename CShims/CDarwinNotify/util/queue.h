@@ -11,14 +11,14 @@
 
 #define DN__QUEUE_FIRST_SLOTS 32
 
-typedef struct dn__work {
+typedef struct dn__queued_work {
         dn_work_fn run;
         void *argument;
-} dn__work;
+} dn__queued_work;
 
 /* A growing ring buffer. All zero: an empty queue. Not locked: protected by its owner's lock. */
 typedef struct dn__queue {
-        dn__work *ring;
+        dn__queued_work *ring;
         size_t n_slots; /* a power of two, or 0 */
         size_t head;    /* always increases; the slot is head % n_slots */
         size_t n_items;
@@ -33,7 +33,7 @@ static inline void dn__queue_deinit(dn__queue *queue)
 static inline int dn__queue_grow(dn__queue *queue)
 {
         size_t n_slots = queue->n_slots ? 2 * queue->n_slots : DN__QUEUE_FIRST_SLOTS;
-        dn__work *ring = malloc(n_slots * sizeof(*ring));
+        dn__queued_work *ring = malloc(n_slots * sizeof(*ring));
 
         if (!ring)
                 return -ENOMEM;
@@ -45,7 +45,7 @@ static inline int dn__queue_grow(dn__queue *queue)
 }
 
 /* Returns 0 or -ENOMEM. */
-static inline int dn__queue_push(dn__queue *queue, dn__work work)
+static inline int dn__queue_push(dn__queue *queue, dn__queued_work work)
 {
         int r = queue->n_items == queue->n_slots ? dn__queue_grow(queue) : 0;
 
@@ -62,7 +62,7 @@ static inline size_t dn__queue_run(dn__queue *queue, dn__lock *lock) DN__REQUIRE
         size_t n = 0;
 
         for (size_t n_left = queue->n_items; n_left > 0 && queue->n_items > 0; n_left--, n++) {
-                dn__work work = queue->ring[queue->head++ & (queue->n_slots - 1)];
+                dn__queued_work work = queue->ring[queue->head++ & (queue->n_slots - 1)];
 
                 queue->n_items--;
                 dn__lock_release(lock);

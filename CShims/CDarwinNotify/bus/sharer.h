@@ -6,24 +6,24 @@
 
 #include <systemd/sd-bus.h>
 
-typedef struct dn__guest dn__guest;
+typedef struct dn__sharer dn__sharer;
 
 /* All run on the thread of the carrier's loop. A function that runs under the carrier's lock calls
  * no code outside the library. */
-typedef struct dn__guest_ops {
+typedef struct dn__sharer_ops {
         /* The bus has said hello. Under the lock. */
-        void (*connected)(dn__guest *guest);
+        void (*connected)(dn__sharer *sharer);
         /* The connection is lost and about to be closed. Under the lock. */
-        void (*disconnected)(dn__guest *guest);
+        void (*disconnected)(dn__sharer *sharer);
         /* Returns when to call `dispatch` at the latest; 0: at once. Under the lock. */
-        uint64_t (*get_until)(dn__guest *guest);
+        uint64_t (*get_until)(dn__sharer *sharer);
         /* Does the work that is due. Calls without need are allowed. */
-        void (*dispatch)(dn__guest *guest);
+        void (*dispatch)(dn__sharer *sharer);
         /* Handles a message that is no post. Returns false if nobody expects it. */
-        bool (*handle)(dn__guest *guest, sd_bus_message *message);
-} dn__guest_ops;
+        bool (*handle)(dn__sharer *sharer, sd_bus_message *message);
+} dn__sharer_ops;
 
-/* Embedded in the guest. */
-struct dn__guest {
-        const dn__guest_ops *ops;
+/* Embedded in the sharer. */
+struct dn__sharer {
+        const dn__sharer_ops *ops;
 };
