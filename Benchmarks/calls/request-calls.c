@@ -73,11 +73,11 @@ static void dn_echo(dn_request *request, const dn_request_info *info, void *cont
 static void serve_dn(int ready)
 {
         dn_service_handler handler = { .invoke = dn_echo };
-        dn_service_plan plan = { DN_NAME, (const char *const[]){ KIND, NULL }, 0 };
-        dn_executor executor = dn_executor_inline();
+        dn_service_plan plan = { .name = DN_NAME, .kinds = (const char *const[]){ KIND, NULL } };
+        const dn_executor *executor = dn_executor_inline();
         dn_service *service;
 
-        must(dn_service_open(dn_center_darwin(), &plan, &handler, &executor, &service), "service");
+        must(dn_service_open(dn_center_darwin(), &plan, &handler, executor, &service), "service");
         must((int)write(ready, "r", 1), "write");
         for (;;)
                 pause();
@@ -148,13 +148,14 @@ static void dn_begin(void)
 {
         dn_dict_builder *builder = dn_dict_builder_new();
         dn_dict *arguments;
-        dn_call_handler handler = { dn_ended, NULL };
-        dn_executor executor = dn_executor_inline();
+        dn_call_handler handler = { .ended = dn_ended };
+        const dn_executor *executor = dn_executor_inline();
 
         dn_dict_builder_set_string(builder, "text", "blue");
         must(dn_dict_builder_finish(builder, &arguments), "arguments");
-        dn_call_plan plan = { DN_NAME, KIND, arguments, 25000000 };
-        must(dn_call_begin(dn_center_darwin(), &plan, &handler, &executor, NULL), "begin");
+        dn_call_plan plan = { .service = DN_NAME, .kind = KIND, .arguments = arguments,
+                              .timeout_us = 25000000 };
+        must(dn_call_begin(dn_center_darwin(), &plan, &handler, executor, NULL), "begin");
         dn_dict_unref(arguments);
 }
 

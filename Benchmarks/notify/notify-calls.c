@@ -60,7 +60,7 @@ static int add_callback(void)
 {
         int token;
 
-        need(dn_notify_register_callback(NAME, (dn_token_handler){.invoke = ignore}, NULL, &token),
+        need(dn_notify_register_callback(NAME, &(dn_token_handler){.invoke = ignore}, NULL, &token),
              "register a callback");
         return token;
 }

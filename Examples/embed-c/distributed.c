@@ -28,9 +28,9 @@ static int listen_to(const char *name, int n_left)
 
         if (dn_loop_new(&loop) < 0)
                 return EXIT_FAILURE;
-        dn_executor executor = dn_loop_executor(loop); /* handlers run on this thread */
+        const dn_executor *executor = dn_loop_executor(loop); /* handlers run on this thread */
         struct pollfd readable = {.fd = dn_loop_get_fd(loop), .events = POLLIN};
-        int r = dn_center_observe_filtered(dn_center_distributed(), &filter, handler, &executor,
+        int r = dn_center_observe_filtered(dn_center_distributed(), &filter, &handler, executor,
                                            NULL);
 
         if (r < 0) {

@@ -40,7 +40,7 @@ static dn_observer *observe(const char *name, const dn_executor *executor, uint6
 {
         dn_handler handler = {.invoke = changed, .context = n_seen};
         dn_observer *observer = NULL;
-        int r = dn_center_observe(dn_center_darwin(), name, handler, executor, &observer);
+        int r = dn_center_observe(dn_center_darwin(), name, &handler, executor, &observer);
 
         if (r != 0)
                 fprintf(stderr, "%s: %s\n", name, r < 0 ? strerror(-r) : "no bus yet");
@@ -57,9 +57,9 @@ int main(int argc, char **argv)
 
         if (first >= argc || dn_loop_new(&loop) < 0)
                 return EXIT_FAILURE;
-        dn_executor executor = dn_loop_executor(loop); /* one for all of them */
+        const dn_executor *executor = dn_loop_executor(loop); /* one for all of them */
         for (int i = first; i < argc && n_observers < 16; i++) {
-                observers[n_observers] = observe(argv[i], &executor, &n_seen);
+                observers[n_observers] = observe(argv[i], executor, &n_seen);
                 n_observers += observers[n_observers] != NULL;
         }
         if (n_observers > 0) {

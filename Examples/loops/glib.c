@@ -34,15 +34,13 @@ int main(int argc, char **argv)
         listener self = { g_main_loop_new(NULL, FALSE), 0, argc > 2 ? (uint64_t)atoi(argv[2]) : 0 };
         dn_handler handler = { .invoke = changed, .context = &self };
         dn_observer *observer = NULL;
-        dn_executor executor;
         dn_loop *loop;
         guint source;
 
         if (argc < 2 || dn_loop_new(&loop) < 0)
                 return EXIT_FAILURE;
-        executor = dn_loop_executor(loop);
         source = g_unix_fd_add(dn_loop_get_fd(loop), G_IO_IN, process, loop);
-        dn_center_observe(dn_center_darwin(), argv[1], handler, &executor, &observer);
+        dn_center_observe(dn_center_darwin(), argv[1], &handler, dn_loop_executor(loop), &observer);
         if (observer) { /* also without a bus: the library looks for it */
                 puts("ready");
                 fflush(stdout);

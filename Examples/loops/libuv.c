@@ -33,16 +33,14 @@ int main(int argc, char **argv)
         listener self = { .n_wanted = argc > 2 ? (uint64_t)atoi(argv[2]) : 0 };
         dn_handler handler = { .invoke = changed, .context = &self };
         dn_observer *observer = NULL;
-        dn_executor executor;
         dn_loop *loop;
 
         if (argc < 2 || dn_loop_new(&loop) < 0)
                 return EXIT_FAILURE;
-        executor = dn_loop_executor(loop);
         uv_poll_init(uv_default_loop(), &self.poll, dn_loop_get_fd(loop));
         self.poll.data = loop;
         uv_poll_start(&self.poll, UV_READABLE, process);
-        dn_center_observe(dn_center_darwin(), argv[1], handler, &executor, &observer);
+        dn_center_observe(dn_center_darwin(), argv[1], &handler, dn_loop_executor(loop), &observer);
         if (observer) { /* also without a bus: the library looks for it */
                 puts("ready");
                 fflush(stdout);

@@ -41,8 +41,10 @@ int main(int argc, char **argv)
                 QSocketNotifier notifier(dn_loop_get_fd(loop), QSocketNotifier::Read);
                 QObject::connect(&notifier, &QSocketNotifier::activated,
                                  [loop] { dn_loop_process(loop); });
-                dn_executor executor = dn_loop_executor(loop);
-                dn_center_observe(dn_center_darwin(), argv[1], { changed, &self, nullptr }, &executor,
+                dn_handler handler = {};
+                handler.invoke = changed;
+                handler.context = &self;
+                dn_center_observe(dn_center_darwin(), argv[1], &handler, dn_loop_executor(loop),
                                   &observer);
                 if (observer) { // also without a bus: the library looks for it
                         std::puts("ready");

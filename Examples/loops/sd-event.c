@@ -36,15 +36,13 @@ int main(int argc, char **argv)
         dn_handler handler = { .invoke = changed, .context = &self };
         sd_event_source *source = NULL;
         dn_observer *observer = NULL;
-        dn_executor executor;
         dn_loop *loop;
         int status = EXIT_FAILURE;
 
         if (argc < 2 || sd_event_default(&self.event_loop) < 0 || dn_loop_new(&loop) < 0)
                 return EXIT_FAILURE;
-        executor = dn_loop_executor(loop);
         sd_event_add_io(self.event_loop, &source, dn_loop_get_fd(loop), EPOLLIN, process, loop);
-        dn_center_observe(dn_center_darwin(), argv[1], handler, &executor, &observer);
+        dn_center_observe(dn_center_darwin(), argv[1], &handler, dn_loop_executor(loop), &observer);
         if (source && observer) { /* also without a bus: the library looks for it */
                 puts("ready");
                 fflush(stdout);

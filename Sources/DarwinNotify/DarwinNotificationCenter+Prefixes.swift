@@ -50,9 +50,9 @@ extension DarwinNotificationCenter {
   ) throws(DarwinNotifyError) -> CInt {
     var result: CInt = 0
     try withCString(prefix) { (prefix) throws(DarwinNotifyError) in
-      let handler = dn_handler { handler(NotificationEvent($0)) }
+      var handler = dn_handler { handler(NotificationEvent($0)) }
       result = delivery.withExecutor {
-        dn_center_observe_prefix(center, prefix, handler, $0, &observer)
+        dn_center_observe_prefix(center, prefix, &handler, $0, &observer)
       }
     }
     return result

@@ -89,9 +89,9 @@ public final class DarwinNotificationCenter: Sendable {
   ) throws -> NotificationObservation {
     var observer: OpaquePointer?
     try withCString(name.rawValue) { (cName) throws(DarwinNotifyError) in
-      let handler = dn_handler(for: name, handler)
+      var handler = dn_handler(for: name, handler)
       try check(
-        delivery.withExecutor { dn_center_observe(center, cName, handler, $0, &observer) })
+        delivery.withExecutor { dn_center_observe(center, cName, &handler, $0, &observer) })
     }
     return NotificationObservation(adoptingRegistered: observer)
   }

@@ -26,7 +26,8 @@ static inline void release_executor(void *context)
 
 static inline dn_executor refusing_executor(void)
 {
-        return (dn_executor){refuse_work, NULL, retain_executor, release_executor};
+        return (dn_executor){.enqueue = refuse_work, .retain = retain_executor,
+                             .release = release_executor};
 }
 
 static dn_work_fn kept_work;

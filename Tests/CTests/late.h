@@ -53,7 +53,7 @@ static inline int settle_observer(dn_center *center, const dn_filter *filter, in
 
                 began_us = test_now_us();
                 r = dn_center_observe_filtered(center, filter,
-                                               (dn_handler){.invoke = ignore_event}, NULL, &next);
+                                               &(dn_handler){.invoke = ignore_event}, NULL, &next);
                 dn_observer_cancel(next);
                 dn_observer_unref(next);
         }

@@ -34,7 +34,7 @@ ROLE(member)
         static tally seen;
         dn_observer *observer = NULL;
         uint64_t began_us = test_now_us();
-        int r = dn_center_observe(dn_center_darwin(), args[0], tally_handler(&seen), NULL,
+        int r = dn_center_observe(dn_center_darwin(), args[0], TALLY_HANDLER(&seen), NULL,
                                   &observer);
         int token = NOTIFY_TOKEN_INVALID;
         char line[64];

@@ -23,17 +23,15 @@ static inline void count_call(int token, void *context)
         WAIT_UNTIL(!self->blocks);
 }
 
-static inline dn_token_handler counting(tally *self)
-{
-        return (dn_token_handler){count_call, self, tally_destroy};
-}
+#define COUNTING(self) \
+        (&(dn_token_handler){.invoke = count_call, .context = (self), .destroy = tally_destroy})
 
 static inline int add_callback_on(const char *name, tally *self, const dn_executor *executor)
 {
         int token = NOTIFY_TOKEN_INVALID;
         uint64_t began_us = test_now_us();
 
-        CHECK_EQ(dn_notify_register_callback(name, counting(self), executor, &token),
+        CHECK_EQ(dn_notify_register_callback(name, COUNTING(self), executor, &token),
                  NOTIFY_STATUS_OK);
         (void)settle_name(dn_center_darwin(), name, 0, began_us);
         return token;
@@ -116,7 +114,7 @@ static inline uint32_t try_callback(const char *name, int *ret_token)
 {
         dn_token_handler handler = {.invoke = do_nothing};
 
-        return dn_notify_register_callback(name, handler, NULL, ret_token);
+        return dn_notify_register_callback(name, &handler, NULL, ret_token);
 }
 
 enum { KIND_CHECK, KIND_PLAIN, KIND_SIGNAL, KIND_DESCRIPTOR, KIND_CALLBACK, N_KINDS };

@@ -77,10 +77,8 @@ static inline void record_destroy(void *context)
         ((record *)context)->n_destroyed++;
 }
 
-static inline dn_handler record_handler(record *self)
-{
-        return (dn_handler){ record_invoke, self, record_destroy };
-}
+#define RECORD_HANDLER(self) \
+        (&(dn_handler){.invoke = record_invoke, .context = (self), .destroy = record_destroy})
 
 /* The lines so far; the caller frees them. */
 static inline char *record_copy(record *self)
@@ -132,7 +130,7 @@ static inline dn_observer *record_observe(dn_center *center, const dn_filter *fi
         uint64_t began_us = test_now_us();
 
         record_init(self);
-        int r = dn_center_observe_filtered(center, filter, record_handler(self), NULL, &observer);
+        int r = dn_center_observe_filtered(center, filter, RECORD_HANDLER(self), NULL, &observer);
         CHECK_EQ(settle_observer(center, filter, r, began_us), 0);
         return observer;
 }

@@ -56,13 +56,14 @@ static inline int ask_begin(const char *service, const char *kind, const char *t
                             uint64_t timeout_us, outcome *seen, dn_call **ret_call)
 {
         dn_dict *arguments = text ? dict_of_text("text", text) : NULL;
-        dn_call_plan plan = {service, kind, arguments, timeout_us};
-        dn_call_handler handler = {outcome_note, seen};
-        dn_executor executor = dn_executor_inline();
+        dn_call_plan plan = {.service = service, .kind = kind, .arguments = arguments,
+                             .timeout_us = timeout_us};
+        dn_call_handler handler = {.ended = outcome_note, .context = seen};
+        const dn_executor *executor = dn_executor_inline();
         int r;
 
         *seen = (outcome){0};
-        r = dn_call_begin(dn_center_darwin(), &plan, &handler, &executor, ret_call);
+        r = dn_call_begin(dn_center_darwin(), &plan, &handler, executor, ret_call);
         dn_dict_unref(arguments);
         return r;
 }
@@ -121,8 +122,8 @@ static inline void served_invoke(dn_request *request, const dn_request_info *inf
         served *seen = context;
         dn_dict *reply = NULL;
 
-        seen->user = info->caller.user;
-        seen->process = info->caller.process;
+        seen->user = info->caller->user;
+        seen->process = info->caller->process;
         if (text && n < sizeof seen->order - 1)
                 seen->order[n] = text[0];
         if (strcmp(info->kind, KIND("Hold")) == 0) {
@@ -170,7 +171,7 @@ static const char *const all_kinds[] = {KIND("Hold"), KIND("Echo"), KIND("Refuse
 static inline int serve(const char *name, uint32_t options, served *seen, dn_service **ret_service)
 {
         dn_service_handler handler = served_handler(seen);
-        dn_service_plan plan = {name, all_kinds, options};
+        dn_service_plan plan = {.name = name, .kinds = all_kinds, .options = options};
 
         return dn_service_open(dn_center_darwin(), &plan, &handler, NULL, ret_service);
 }

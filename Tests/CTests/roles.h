@@ -22,8 +22,8 @@ ROLE(observe)
         char line[64];
 
         for (int i = 0; i < n_args; i++) {
-                dn_handler handler = tally_handler(&tallies[i]);
-                int r = dn_center_observe(dn_center_darwin(), args[i], handler, NULL, NULL);
+                int r = dn_center_observe(dn_center_darwin(), args[i], TALLY_HANDLER(&tallies[i]),
+                                          NULL, NULL);
                 if (r < 0)
                         return 1;
         }

@@ -31,10 +31,8 @@ static inline void tally_destroy(void *context)
         ((tally *)context)->n_destroyed++;
 }
 
-static inline dn_handler tally_handler(tally *self)
-{
-        return (dn_handler){.invoke = tally_invoke, .context = self, .destroy = tally_destroy};
-}
+#define TALLY_HANDLER(self) \
+        (&(dn_handler){.invoke = tally_invoke, .context = (self), .destroy = tally_destroy})
 
 /* The numbers of the handlers that were called, in order; at most 64. */
 static int noted[64];
@@ -48,10 +46,8 @@ static inline void note_number(const dn_event *event, void *context)
         n_noted++;
 }
 
-static inline dn_handler noting(intptr_t number)
-{
-        return (dn_handler){.invoke = note_number, .context = (void *)number};
-}
+#define NOTING(number) \
+        (&(dn_handler){.invoke = note_number, .context = (void *)(intptr_t)(number)})
 
 /* For dn_center_add_observer(), with the tally as the observer. */
 static inline void tally_callback(dn_center *center, void *observer, const char *name,
@@ -60,8 +56,8 @@ static inline void tally_callback(dn_center *center, void *observer, const char 
         ((tally *)observer)->n_calls++;
 }
 
-static inline dn_observer *observe_ok(dn_center *center, const char *name, dn_handler handler,
-                                      const dn_executor *executor)
+static inline dn_observer *observe_ok(dn_center *center, const char *name,
+                                      const dn_handler *handler, const dn_executor *executor)
 {
         dn_observer *observer = NULL;
         uint64_t began_us = test_now_us();
@@ -75,7 +71,7 @@ static inline dn_observer *observe_ok(dn_center *center, const char *name, dn_ha
 static inline dn_observer *tally_observe_on(dn_center *center, const char *name, tally *self,
                                             const dn_executor *executor)
 {
-        return observe_ok(center, name, tally_handler(self), executor);
+        return observe_ok(center, name, TALLY_HANDLER(self), executor);
 }
 
 static inline dn_observer *tally_observe(dn_center *center, const char *name, tally *self)
@@ -106,7 +102,7 @@ static inline void tally_observe_all(const char *stem, tally *seen, unsigned n)
 static inline dn_observer *tally_observe_soon(dn_center *center, const char *name, tally *self)
 {
         dn_observer *observer = NULL;
-        int r = dn_center_observe(center, name, tally_handler(self), NULL, &observer);
+        int r = dn_center_observe(center, name, TALLY_HANDLER(self), NULL, &observer);
 
         CHECK_EQ(r < 0 ? r : 0, 0);
         CHECK(observer);
@@ -117,7 +113,7 @@ static inline dn_observer *tally_observe_prefix(const char *prefix, tally *self)
 {
         dn_observer *observer = NULL;
 
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), prefix, tally_handler(self), NULL,
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), prefix, TALLY_HANDLER(self), NULL,
                                           &observer),
                  0);
         return observer;
@@ -137,7 +133,7 @@ static inline void expect_refusal(dn_center *center, const char *name, tally *se
         for (uint64_t n = self->n_destroyed + 1;; n++) {
                 dn_observer *observer = NULL;
                 uint64_t began_us = test_now_us();
-                int r = dn_center_observe(center, name, tally_handler(self), NULL, &observer);
+                int r = dn_center_observe(center, name, TALLY_HANDLER(self), NULL, &observer);
                 if (r != 0 || !is_late(began_us)) {
                         CHECK_EQ(r, -ENOBUFS);
                         CHECK(!observer);
@@ -174,7 +170,7 @@ static inline void fence_executor(void)
         dn_observer *observer = NULL;
         const char *name = FORMAT("self.fence.%u", n_fences++);
 
-        CHECK(dn_center_observe(center, name, tally_handler(&end), NULL, &observer) != -EINVAL);
+        CHECK(dn_center_observe(center, name, TALLY_HANDLER(&end), NULL, &observer) != -EINVAL);
         dn_center_post(center, name, NULL, NULL, 0);
         WAIT_UNTIL_EQ(end.n_calls, 1);
         tally_drop(observer);

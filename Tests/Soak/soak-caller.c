@@ -76,8 +76,9 @@ static shot *begin(const char *kind, uint64_t timeout_us, dn_call **ret_call)
         static shot shots[N_SHOTS];
         static unsigned n_begun;
         shot *it = &shots[n_begun % N_SHOTS];
-        dn_call_handler handler = {note_end, it};
-        dn_executor executor = n_begun % 2 ? dn_executor_inline() : dn_executor_delivery_thread();
+        dn_call_handler handler = {.ended = note_end, .context = it};
+        const dn_executor *executor = n_begun % 2 ? dn_executor_inline()
+                                                  : dn_executor_delivery_thread();
 
         if (atomic_load(&it->is_open))
                 return NULL;
@@ -87,8 +88,9 @@ static shot *begin(const char *kind, uint64_t timeout_us, dn_call **ret_call)
         soak_call_begins();
 
         dn_dict *arguments = dict_of_text("text", it->text);
-        dn_call_plan plan = {SERVICE, kind, arguments, timeout_us};
-        int r = dn_call_begin(dn_center_darwin(), &plan, &handler, &executor, ret_call);
+        dn_call_plan plan = {.service = SERVICE, .kind = kind, .arguments = arguments,
+                             .timeout_us = timeout_us};
+        int r = dn_call_begin(dn_center_darwin(), &plan, &handler, executor, ret_call);
         dn_dict_unref(arguments);
         if (r == 0)
                 return it;
@@ -184,7 +186,7 @@ static void cancel(uint64_t id, void *context)
 static void serve(void)
 {
         static const char *const kinds[] = {ECHO, HOLD, NULL};
-        dn_service_plan plan = {SERVICE, kinds, DN_SERVICE_QUEUE};
+        dn_service_plan plan = {.name = SERVICE, .kinds = kinds, .options = DN_SERVICE_QUEUE};
         dn_service_handler handler = {.invoke = invoke, .cancel = cancel};
         dn_service *service;
         int r;

@@ -47,7 +47,7 @@ static void observe(unsigned name, const dn_executor *executor)
         int r;
 
         soak_will_observe(name);
-        while ((r = dn_center_observe(dn_center_darwin(), soak_name(name), handler, executor,
+        while ((r = dn_center_observe(dn_center_darwin(), soak_name(name), &handler, executor,
                                       &observer)) == DN_NOT_CONNECTED) {
                 /* Without a bus, it needs the table, whose owner may be stopped. */
                 dn_observer_cancel_wait(observer);
@@ -89,12 +89,12 @@ static void destroy_guest(void *context)
 
 static void visit(guest *it, const char *name, const dn_executor *executor)
 {
-        dn_handler handler = {hear_as_guest, it, destroy_guest};
+        dn_handler handler = {.invoke = hear_as_guest, .context = it, .destroy = destroy_guest};
         int r;
 
         atomic_store(&it->is_cancelled, false);
         atomic_store(&it->n_destroyed, 0);
-        r = dn_center_observe(dn_center_darwin(), name, handler, executor, &it->observer);
+        r = dn_center_observe(dn_center_darwin(), name, &handler, executor, &it->observer);
         must(r < 0 ? r : 0, "dn_center_observe");
         usleep(PAUSE_US);
         dn_observer_cancel_wait(it->observer);
@@ -142,7 +142,7 @@ static void run_loop(dn_loop *loop)
 
 static void observe_all(const char *where)
 {
-        dn_executor executor = dn_executor_delivery_thread();
+        const dn_executor *executor = dn_executor_delivery_thread();
         dn_loop *loop = NULL;
 
         if (strcmp(where, "inline") == 0)
@@ -152,11 +152,11 @@ static void observe_all(const char *where)
                 executor = dn_loop_executor(loop);
         }
         for (unsigned name = 0; name <= SOAK_FENCE; name++)
-                observe(name, &executor);
+                observe(name, executor);
         soak_ready();
         if (loop)
                 run_loop(loop);
-        receive_guests(&executor);
+        receive_guests(executor);
 }
 
 /* --- Tokens -------------------------------------------------------------------------------- */

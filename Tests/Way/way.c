@@ -70,7 +70,7 @@ static void received(const dn_event *event, void *context)
 
 ROLE(receiver)
 {
-        int r = dn_center_observe(dn_center_darwin(), NAME, (dn_handler){received, NULL, NULL},
+        int r = dn_center_observe(dn_center_darwin(), NAME, &(dn_handler){.invoke = received},
                                   NULL, NULL);
 
         printf("%d\n", r);

@@ -14,9 +14,9 @@ typedef struct observer {
 } observer;
 
 static dn_loop *loop; /* NULL: threads of the library call back */
-static dn_executor (*make_executor)(void);
+static const dn_executor *(*make_executor)(void);
 
-static dn_executor make_loop_executor(void)
+static const dn_executor *make_loop_executor(void)
 {
         return dn_loop_executor(loop);
 }
@@ -42,11 +42,10 @@ static void invoke(const dn_event *event, void *context)
 static int observe(const char *name, bench_heard heard, void *context)
 {
         observer *o = malloc(sizeof *o);
-        dn_executor executor = make_executor();
 
         *o = (observer){.heard = heard, .context = context};
         dn_handler handler = {.invoke = invoke, .context = o, .destroy = free};
-        return dn_center_observe(dn_center_darwin(), name, handler, &executor, NULL);
+        return dn_center_observe(dn_center_darwin(), name, &handler, make_executor(), NULL);
 }
 
 static int post(const char *name)

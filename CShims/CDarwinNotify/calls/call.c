@@ -12,6 +12,7 @@
 #include "util/gate.h"
 #include "util/hash.h"
 #include "util/host.h"
+#include "util/reserved.h"
 
 /* An answer that a call waits for. */
 typedef struct awaited {
@@ -95,6 +96,12 @@ static void forget(dn__calls *calls, awaited *answer) DN__REQUIRES(&calls->dbus-
 
 /* --- The end ------------------------------------------------------------------------------ */
 
+/* The only caller of the destroy hook of a call. */
+static void end_call_context(const dn_call_handler *handler)
+{
+        dn__host_release(handler->destroy, handler->context);
+}
+
 static void run_handler(void *argument)
 {
         const dn_call *call = argument;
@@ -108,6 +115,7 @@ static void run_ended(void *argument)
         dn_call *call = argument;
 
         (void)dn__host_handle(run_handler, call);
+        end_call_context(&call->handler);
         (void)dn_call_unref(call);
 }
 
@@ -421,17 +429,30 @@ static int start_call(dn__calls *calls, const dn_call_plan *plan, const dn_call_
         return r;
 }
 
+static bool call_is_valid(const dn_call_plan *plan, const dn_call_handler *handler)
+{
+        char interface[DN__CALL_NAME_BYTES];
+
+        return plan && dn__reserved_is_zero(plan->reserved) &&
+               dn__service_name_is_valid(plan->service) &&
+               dn__kind_split(plan->kind, interface) && handler->ended &&
+               dn__reserved_is_zero(handler->reserved);
+}
+
 int dn_call_begin(dn_center *center, const dn_call_plan *plan, const dn_call_handler *handler,
                   const dn_executor *executor, dn_call **ret_call)
 {
         DN__GATE();
-        char interface[DN__CALL_NAME_BYTES];
         dn__hub *hub DN__UNREFS_HUB = NULL;
-        int r;
+        int r = -EINVAL;
 
-        if (!center || !plan || !handler || !handler->ended ||
-            !dn__service_name_is_valid(plan->service) || !dn__kind_split(plan->kind, interface))
-                return -EINVAL;
-        r = dn__calls_start(center, &hub);
-        return r < 0 ? r : start_call(hub->calls, plan, handler, executor, ret_call);
+        if (!handler)
+                return r;
+        if (center && call_is_valid(plan, handler))
+                r = dn__calls_start(center, &hub);
+        if (r == 0)
+                r = start_call(hub->calls, plan, handler, executor, ret_call);
+        if (r < 0)
+                end_call_context(handler); /* no call has taken it */
+        return r;
 }

@@ -217,10 +217,10 @@ static void run_cancel(void *argument)
 /* Hands a request to its handler, or refuses it: its caller is known. */
 static void admit(dn__calls *calls, dn_request *request) DN__REQUIRES(&calls->dbus->lock)
 {
-        request->info.caller.user = request->caller->user;
-        request->info.caller.process = request->caller->process;
+        request->from.user = request->caller->user;
+        request->from.process = request->caller->process;
         atomic_fetch_add_explicit(&request->n_refs, 1, memory_order_relaxed);
-        if (!request->service->handler.allow && request->info.caller.user != geteuid()) {
+        if (!request->service->handler.allow && request->from.user != geteuid()) {
                 calls->dbus->counts.n_ignored++;
                 (void)refuse_request(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
                                      "The service answers only processes of its own user.");
@@ -339,7 +339,8 @@ static dn_request *make_request(dn__calls *calls, dn_service *service, sd_bus_me
                 .cancel = { { 0 }, service->executor, run_cancel, request },
         };
         dn__calls_retain(calls);
-        request->info.caller.name = memcpy(request->text, sender, n_sender);
+        request->info.caller = &request->from;
+        request->from.name = memcpy(request->text, sender, n_sender);
         request->info.kind = memcpy(request->text + n_sender, kind, n_kind);
         return request;
 }
@@ -348,7 +349,7 @@ static dn_request *make_request(dn__calls *calls, dn_service *service, sd_bus_me
 static sd_bus_error accept(dn__calls *calls, dn_request *request, sd_bus_message *message)
         DN__REQUIRES(&calls->dbus->lock)
 {
-        dn__caller *caller = dn__caller_get(calls, request->info.caller.name);
+        dn__caller *caller = dn__caller_get(calls, request->from.name);
 
         if (!caller)
                 return SD_BUS_ERROR_MAKE_CONST(SD_BUS_ERROR_NO_MEMORY, "no memory");

@@ -10,6 +10,7 @@
 #include "darwinnotify/error.h"
 #include "util/gate.h"
 #include "util/host.h"
+#include "util/reserved.h"
 
 /* Flags and answers of RequestName. */
 #define NAME_DO_NOT_QUEUE UINT32_C(4)
@@ -344,19 +345,24 @@ static int open_service(dn__calls *calls, const dn_service_plan *plan, dn_servic
         return r;
 }
 
+static bool service_is_valid(const dn_service_plan *plan, const dn_service_handler *handler)
+{
+        return plan && (plan->options & ~(uint32_t)DN_SERVICE_QUEUE) == 0 &&
+               dn__reserved_is_zero(plan->reserved) && dn__service_name_is_valid(plan->name) &&
+               handler->invoke && dn__reserved_is_zero(handler->reserved);
+}
+
 int dn_service_open(dn_center *center, const dn_service_plan *plan,
                     const dn_service_handler *handler, const dn_executor *executor,
                     dn_service **ret_service)
 {
         DN__GATE();
         dn_service_handler owned = handler ? *handler : (dn_service_handler){ 0 };
-        bool is_valid = center && plan && owned.invoke && ret_service &&
-                        (plan->options & ~(uint32_t)DN_SERVICE_QUEUE) == 0 &&
-                        dn__service_name_is_valid(plan->name);
         dn__hub *hub DN__UNREFS_HUB = NULL;
-        int r;
+        int r = -EINVAL;
 
-        r = is_valid ? dn__calls_start(center, &hub) : -EINVAL;
+        if (center && service_is_valid(plan, &owned) && ret_service)
+                r = dn__calls_start(center, &hub);
         if (r == 0)
                 r = open_service(hub->calls, plan, &owned, executor, ret_service);
         end_context(&owned);

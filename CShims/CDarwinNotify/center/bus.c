@@ -15,6 +15,7 @@
 #include "util/debug.h"
 #include "util/gate.h"
 #include "util/host.h"
+#include "util/reserved.h"
 
 /* --- The timer: idle topics ----------------------------------------------------------------- */
 
@@ -154,24 +155,29 @@ static void bus_observer_free(void *context)
         free(context);
 }
 
-int dn_center_observe_bus(dn_center *center, dn_bus_handler handler, const dn_executor *executor,
-                          dn_observer **ret_observer)
+int dn_center_observe_bus(dn_center *center, const dn_bus_handler *handler,
+                          const dn_executor *executor, dn_observer **ret_observer)
 {
         DN__GATE();
         static const dn__observer_options options = { 0 };
-        bus_observer *context = calloc(1, sizeof(*context));
+        bus_observer *context;
         dn__hub *hub DN__UNREFS_HUB = NULL;
         uint64_t deadline_us = 0;
         int r;
 
+        if (!handler)
+                return -EINVAL;
+        context = malloc(sizeof(*context));
         if (!context) {
-                dn__host_release(handler.destroy, handler.context);
+                dn__host_release(handler->destroy, handler->context);
                 return -ENOMEM;
         }
-        *context = (bus_observer){ .handler = handler, .n_reported = NOT_BEGUN };
+        *context = (bus_observer){ .handler = *handler, .n_reported = NOT_BEGUN };
         dn_observer *observer DN__UNREFS_OBSERVER = dn__observer_new(
-                (dn_handler){ report, context, bus_observer_free }, &options);
-        if (!center || !center->ops->has_executors || !handler.invoke)
+                &(dn_handler){ .invoke = report, .context = context, .destroy = bus_observer_free },
+                &options);
+        if (!center || !center->ops->has_executors || !handler->invoke ||
+            !dn__reserved_is_zero(handler->reserved))
                 return -EINVAL;
         r = observer ? dn__hub_get(center, &hub) : -ENOMEM;
         if (r == 0)

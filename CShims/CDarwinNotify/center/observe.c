@@ -9,6 +9,7 @@
 #include "delivery/delivery.h"
 #include "delivery/prefix.h"
 #include "util/gate.h"
+#include "util/reserved.h"
 
 /* Posts that wait for `old` in another queue are delivered to its successor together. Posts with a
  * payload are lost: the successor learns that there may have been some. */
@@ -95,6 +96,11 @@ int dn__observe_name(dn__hub *hub, const dn__name *name, dn_observer *observer,
 
 /* --- Observing ------------------------------------------------------------------------------ */
 
+static bool is_valid(const dn_handler *handler)
+{
+        return handler && handler->invoke && dn__reserved_is_zero(handler->reserved);
+}
+
 /* Makes the name that a filter selects. */
 static int read_name(const dn__center_ops *ops, const dn_filter *filter, dn__name *ret_name)
 {
@@ -122,8 +128,9 @@ static int observe(dn_center *center, const dn_filter *filter, dn_observer *obse
         return r < 0 ? r : dn__observe_name(hub, &name, observer, executor, ret_observer);
 }
 
-int dn_center_observe_filtered(dn_center *center, const dn_filter *filter, dn_handler handler,
-                               const dn_executor *executor, dn_observer **ret_observer)
+int dn_center_observe_filtered(dn_center *center, const dn_filter *filter,
+                               const dn_handler *handler, const dn_executor *executor,
+                               dn_observer **ret_observer)
 {
         DN__GATE();
         dn_objects objects = center ? center->ops->objects : DN_OBJECTS_NONE;
@@ -132,14 +139,15 @@ int dn_center_observe_filtered(dn_center *center, const dn_filter *filter, dn_ha
                 .has_text = objects == DN_OBJECTS_TEXTS,
                 .behavior = filter ? filter->behavior : 0,
         };
-        dn_observer *observer DN__UNREFS_OBSERVER = dn__observer_new(handler, &options);
+        dn_observer *observer DN__UNREFS_OBSERVER =
+                handler ? dn__observer_new(handler, &options) : NULL;
 
-        if (!center || !filter || !handler.invoke)
+        if (!center || !filter || !dn__reserved_is_zero(filter->reserved) || !is_valid(handler))
                 return -EINVAL;
         return observer ? observe(center, filter, observer, executor, ret_observer) : -ENOMEM;
 }
 
-int dn_center_observe(dn_center *center, const char *name, dn_handler handler,
+int dn_center_observe(dn_center *center, const char *name, const dn_handler *handler,
                       const dn_executor *executor, dn_observer **ret_observer)
 {
         dn_filter filter = { .name = name };
@@ -148,7 +156,7 @@ int dn_center_observe(dn_center *center, const char *name, dn_handler handler,
                                           ret_observer);
 }
 
-int dn_center_observe_prefix(dn_center *center, const char *prefix, dn_handler handler,
+int dn_center_observe_prefix(dn_center *center, const char *prefix, const dn_handler *handler,
                              const dn_executor *executor, dn_observer **ret_observer)
 {
         dn_filter filter = { .prefix = prefix };
@@ -176,7 +184,7 @@ static bool is_live(dn_observer *observer)
 }
 
 /* Posts that the old observer has not received wait in the queue of the new one. */
-int dn_observer_replace(dn_observer *old, dn_handler handler, const dn_executor *executor,
+int dn_observer_replace(dn_observer *old, const dn_handler *handler, const dn_executor *executor,
                         dn_observer **ret_observer)
 {
         DN__GATE();
@@ -185,9 +193,10 @@ int dn_observer_replace(dn_observer *old, dn_handler handler, const dn_executor 
                 .has_text = hub_of(old) && old->object == old->bytes,
                 .behavior = hub_of(old) ? old->behavior : 0,
         };
-        dn_observer *observer DN__UNREFS_OBSERVER = dn__observer_new(handler, &options);
+        dn_observer *observer DN__UNREFS_OBSERVER =
+                handler ? dn__observer_new(handler, &options) : NULL;
 
-        if (!hub_of(old) || !handler.invoke || !is_live(old) ||
+        if (!hub_of(old) || !is_valid(handler) || !is_live(old) ||
             dn__name_is_bus(&old->queue->topic->name))
                 return -EINVAL;
         return observer ? dn__observe_topic(old->queue->topic, observer, executor, old,

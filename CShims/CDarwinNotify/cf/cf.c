@@ -147,9 +147,9 @@ static int observe(dn_center *center, const char *name, registration *registrati
                 .object = registration->object,
                 .behavior = registration->behavior,
         };
-        dn_handler handler = { invoke, registration, destroy };
+        dn_handler handler = { .invoke = invoke, .context = registration, .destroy = destroy };
 
-        return dn_center_observe_filtered(center, &filter, handler, NULL, ret_handle);
+        return dn_center_observe_filtered(center, &filter, &handler, NULL, ret_handle);
 }
 
 /* Makes an observer's handle available for removal; if already removed, cancels it here. */

@@ -8,6 +8,7 @@
 #include "util/fork.h"
 #include "util/host.h"
 #include "util/list.h"
+#include "util/reserved.h"
 
 struct dn__executor {
         dn_executor value;  /* the host's, retained */
@@ -59,9 +60,11 @@ static int enqueue_on_thread(void *context, dn_work_fn work, void *argument)
         return loop ? dn__loop_enqueue(loop, work, argument) : -ENOMEM;
 }
 
-dn_executor dn_executor_delivery_thread(void)
+const dn_executor *dn_executor_delivery_thread(void)
 {
-        return (dn_executor){ .enqueue = enqueue_on_thread };
+        static const dn_executor value = { .enqueue = enqueue_on_thread };
+
+        return &value;
 }
 
 bool dn__executor_is_delivery_thread(const dn_executor *value)
@@ -88,9 +91,11 @@ static int inline_enqueue(void *context, dn_work_fn work, void *argument)
         return -EINVAL;
 }
 
-dn_executor dn_executor_inline(void)
+const dn_executor *dn_executor_inline(void)
 {
-        return (dn_executor){ .enqueue = inline_enqueue };
+        static const dn_executor value = { .enqueue = inline_enqueue };
+
+        return &value;
 }
 
 /* --- Shared values -------------------------------------------------------------------------- */
@@ -105,7 +110,7 @@ int dn__executor_new(const dn_executor *value, dn__loop *loop, dn__executor **re
                 target.context = dn__delivery_thread_get();
         else if (value->enqueue != inline_enqueue)
                 target = *value;
-        if (!target.enqueue)
+        if (!target.enqueue || (value && !dn__reserved_is_zero(value->reserved)))
                 return -EINVAL;
         if (target.enqueue == dn__loop_enqueue) {
                 r = target.context ? dn__loop_start(target.context) : -ENOMEM;

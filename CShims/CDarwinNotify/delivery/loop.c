@@ -22,29 +22,8 @@ struct dn_loop {
         dn__lock lock;
         dn__queue queue DN__GUARDED_BY(&lock);
         bool is_closed DN__GUARDED_BY(&lock);
+        dn_executor executor; /* constant */
 };
-
-int dn_loop_new(dn_loop **ret_loop)
-{
-        DN__GATE();
-        dn_loop *loop DN__FREES = NULL;
-
-        if (!ret_loop)
-                return -EINVAL;
-        if (dn__fork_init() < 0)
-                return -ENOMEM;
-        loop = calloc(1, sizeof(*loop));
-        if (!loop)
-                return -ENOMEM;
-        loop->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (loop->fd < 0)
-                return dn__descriptor_refused();
-        loop->fork_id = dn__fork_id();
-        atomic_init(&loop->n_refs, 1);
-        dn__lock_init(&loop->lock);
-        *ret_loop = DN__TAKE(loop);
-        return 0;
-}
 
 static void loop_ref(void *context)
 {
@@ -64,11 +43,6 @@ static void loop_unref(void *context)
         free(loop);
 }
 
-int dn_loop_get_fd(dn_loop *loop)
-{
-        return loop ? loop->fd : -EINVAL;
-}
-
 static int enqueue(void *context, dn_work_fn work, void *argument)
 {
         dn_loop *loop = context;
@@ -85,9 +59,44 @@ static int enqueue(void *context, dn_work_fn work, void *argument)
         return r;
 }
 
-dn_executor dn_loop_executor(dn_loop *loop)
+int dn_loop_new(dn_loop **ret_loop)
 {
-        return loop ? (dn_executor){ enqueue, loop, loop_ref, loop_unref } : (dn_executor){ 0 };
+        DN__GATE();
+        dn_loop *loop DN__FREES = NULL;
+
+        if (!ret_loop)
+                return -EINVAL;
+        if (dn__fork_init() < 0)
+                return -ENOMEM;
+        loop = calloc(1, sizeof(*loop));
+        if (!loop)
+                return -ENOMEM;
+        loop->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (loop->fd < 0)
+                return dn__descriptor_refused();
+        loop->fork_id = dn__fork_id();
+        atomic_init(&loop->n_refs, 1);
+        dn__lock_init(&loop->lock);
+        loop->executor = (dn_executor){
+                .enqueue = enqueue,
+                .context = loop,
+                .retain = loop_ref,
+                .release = loop_unref,
+        };
+        *ret_loop = DN__TAKE(loop);
+        return 0;
+}
+
+int dn_loop_get_fd(dn_loop *loop)
+{
+        return loop ? loop->fd : -EINVAL;
+}
+
+const dn_executor *dn_loop_executor(dn_loop *loop)
+{
+        static const dn_executor none = { 0 };
+
+        return loop ? &loop->executor : &none;
 }
 
 int dn_loop_process(dn_loop *loop)

@@ -8,26 +8,32 @@
 #include "util/host.h"
 
 /* The only caller of the destroy hook of a dn_handler. */
-static void destroy(dn_handler *handler)
+static void destroy(const dn_handler *handler)
 {
-        dn_handler destroyed = *handler;
-
-        *handler = (dn_handler){ 0 };
-        dn__host_release(destroyed.destroy, destroyed.context);
+        dn__host_release(handler->destroy, handler->context);
 }
 
-dn_observer *dn__observer_new(dn_handler handler, const dn__observer_options *options)
+/* Once: when the observer was cancelled, or else when it is freed. */
+static void destroy_own(dn_observer *observer)
+{
+        dn_handler handler = observer->handler;
+
+        observer->handler = (dn_handler){ 0 };
+        destroy(&handler);
+}
+
+dn_observer *dn__observer_new(const dn_handler *handler, const dn__observer_options *options)
         DN__TSA(no_thread_safety_analysis)
 {
         size_t n_bytes = options->has_text && options->object ? strlen(options->object) + 1 : 0;
         dn_observer *observer = calloc(1, sizeof(*observer) + n_bytes);
 
         if (!observer) {
-                destroy(&handler);
+                destroy(handler);
                 return NULL;
         }
         atomic_init(&observer->n_refs, 1);
-        observer->handler = handler;
+        observer->handler = *handler;
         observer->object = n_bytes ? memcpy(observer->bytes, options->object, n_bytes)
                                    : options->object;
         observer->behavior = options->behavior >= DN_SUSPENSION_DROP &&
@@ -52,7 +58,7 @@ dn_observer *dn_observer_unref(dn_observer *observer)
         if (!observer ||
             atomic_fetch_sub_explicit(&observer->n_refs, 1, memory_order_acq_rel) != 1)
                 return NULL;
-        destroy(&observer->handler);
+        destroy_own(observer);
         dn__post_queue_unref(observer->queue);
         free(observer);
         return NULL;
@@ -117,7 +123,7 @@ void dn__observer_dispose(dn_observer *unlinked)
         if (!unlinked)
                 return;
         center = unlinked->queue->topic->hub->center;
-        destroy(&unlinked->handler);
+        destroy_own(unlinked);
         (void)dn_observer_unref(unlinked);
         dn__center_release(center);
 }

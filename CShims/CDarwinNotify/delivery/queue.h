@@ -146,7 +146,7 @@ typedef struct dn__observer_options {
 /* Creates an observer with one reference. Its handler is destroyed when it leaves its queue, or
  * with the last reference if it was never linked. Returns NULL if out of memory: then the handler
  * is destroyed. */
-dn_observer *dn__observer_new(dn_handler handler, const dn__observer_options *options);
+dn_observer *dn__observer_new(const dn_handler *handler, const dn__observer_options *options);
 
 /* dn_observer *observer DN__UNREFS_OBSERVER = ...; releases it at the end of the block. */
 #define DN__UNREFS_OBSERVER DN__CLEANUP(dn__observer_unref_at)

@@ -11,6 +11,7 @@
 #include "table/file.h"
 #include "util/cleanup.h"
 #include "util/gate.h"
+#include "util/reserved.h"
 
 /* Returns a descriptor of the table of a bus, or a negative errno: -ENOENT if there is none yet. */
 static int open_table(const char *bus, char ret_path[PATH_MAX])
@@ -52,7 +53,7 @@ int dn_read_table(int fd, const dn_table_reader *reader)
         DN__GATE();
         int r;
 
-        if (fd < 0 || !reader)
+        if (fd < 0 || !reader || !dn__reserved_is_zero(reader->reserved))
                 return -EINVAL;
         r = dn__table_read(fd, reader);
         return r == -ENODATA ? -EINVAL : r;

@@ -18,6 +18,7 @@
 #include "util/fork.h"
 #include "util/gate.h"
 #include "util/host.h"
+#include "util/reserved.h"
 #include "util/text.h"
 
 /* The result of a watch that was stopped. */
@@ -316,6 +317,12 @@ static int connect_watch(const char *bus, dn_watch *watch)
         return r;
 }
 
+/* The only caller of the destroy hook of a watcher. */
+static void end_context(const dn_watcher *watcher)
+{
+        dn__host_release(watcher->destroy, watcher->context);
+}
+
 static void watch_free(dn_watch *watch)
 {
         (void)dn__fork_guard_close(watch->timer_guard, watch->timer_fd);
@@ -325,6 +332,7 @@ static void watch_free(dn_watch *watch)
         for (size_t i = 0; i < N_RULES; i++)
                 (void)sd_bus_slot_unref(watch->rules[i]);
         dn__connection_close(&watch->connection);
+        end_context(&watch->watcher);
         free(watch);
 }
 
@@ -336,11 +344,18 @@ int dn_watch_open(const char *bus, const char *prefix, const dn_watcher *watcher
         dn_watch *watch;
         int r;
 
-        if (!watcher || !watcher->post || (bus && !*bus) || !ret_watch)
+        if (!watcher)
                 return -EINVAL;
+        if (!watcher->post || !dn__reserved_is_zero(watcher->reserved) || (bus && !*bus) ||
+            !ret_watch) {
+                end_context(watcher);
+                return -EINVAL;
+        }
         watch = calloc(1, sizeof(*watch) + n_bytes);
-        if (!watch)
+        if (!watch) {
+                end_context(watcher);
                 return -ENOMEM;
+        }
         dn__host_expect_exit();
         watch->fork_id = dn__fork_id();
         watch->fd = watch->timer_fd = watch->bus_fd = -1;

@@ -138,7 +138,6 @@ uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int f
 {
         DN__GATE();
         dn__process_list *list = dn__process_list_get(&pipes);
-        dn_executor executor = dn_executor_inline();
         dn__token_target *target DN__FREES = NULL;
         uint32_t status;
         int fd;
@@ -156,7 +155,7 @@ uint32_t notify_register_file_descriptor(const char *name, int *notify_fd, int f
         if (status != NOTIFY_STATUS_OK)
                 return status;
         fd = target->pipe->read_fd;
-        status = dn__token_register(name, DN__TAKE(target), &executor, out_token);
+        status = dn__token_register(name, DN__TAKE(target), dn_executor_inline(), out_token);
         if (status == NOTIFY_STATUS_OK)
                 *notify_fd = fd;
         return status;

@@ -13,6 +13,7 @@
 #include "center/observe.h"
 #include "util/gate.h"
 #include "util/host.h"
+#include "util/reserved.h"
 
 uint32_t dn__status_of(int error)
 {
@@ -88,8 +89,9 @@ static int observe(dn__topic *topic, dn__token_target *target, const dn_executor
                    dn_observer **ret_observer)
 {
         static const dn__observer_options options = { .has_token = true };
+        dn_handler handler = { .invoke = invoke, .context = target, .destroy = consume };
         dn_observer *observer DN__UNREFS_OBSERVER =
-                dn__observer_new((dn_handler){ invoke, target, consume }, &options);
+                dn__observer_new(&handler, &options);
 
         return observer ? dn__observe_topic(topic, observer, executor, NULL, ret_observer)
                         : -ENOMEM;
@@ -194,19 +196,23 @@ uint32_t notify_register_check(const char *name, int *out_token)
 
 /* --- Tokens that call a function of the host, or send its process a signal ------------------ */
 
-uint32_t dn_notify_register_callback(const char *name, dn_token_handler handler,
-                                     const dn_executor *executor, int *out_token)
+uint32_t dn_notify_register_callback(const char *name, const dn_token_handler *handler,
+                                     const dn_executor *executor, int *ret_token)
 {
         DN__GATE();
-        bool is_valid = out_token && handler.invoke && (!executor || executor->enqueue);
-        dn__token_target *target = is_valid ? malloc(sizeof(*target)) : NULL;
+        bool is_complete = ret_token && handler && handler->invoke &&
+                           (!executor || executor->enqueue);
+        dn__token_target *target = NULL;
 
+        if (is_complete && dn__reserved_is_zero(handler->reserved))
+                target = malloc(sizeof(*target));
         if (!target) {
-                dn__host_release(handler.destroy, handler.context);
-                return is_valid ? NOTIFY_STATUS_FAILED : NOTIFY_STATUS_NULL_INPUT;
+                if (handler)
+                        dn__host_release(handler->destroy, handler->context);
+                return is_complete ? NOTIFY_STATUS_FAILED : NOTIFY_STATUS_NULL_INPUT;
         }
-        *target = (dn__token_target){ .handler = handler };
-        return dn__token_register(name, target, executor, out_token);
+        *target = (dn__token_target){ .handler = *handler };
+        return dn__token_register(name, target, executor, ret_token);
 }
 
 /* The library's threads block all signals but their own faults, so a thread of the host receives
@@ -220,7 +226,6 @@ static void send_signal(int token, void *number)
 uint32_t notify_register_signal(const char *name, int sig, int *out_token)
 {
         dn_token_handler handler = { .invoke = send_signal, .context = (void *)(intptr_t)sig };
-        dn_executor executor = dn_executor_inline();
         sigset_t set;
 
         if (!name)
@@ -231,7 +236,7 @@ uint32_t notify_register_signal(const char *name, int sig, int *out_token)
         (void)sigemptyset(&set);
         if (sigaddset(&set, sig) < 0)
                 return NOTIFY_STATUS_INVALID_SIGNAL;
-        return dn_notify_register_callback(name, handler, &executor, out_token);
+        return dn_notify_register_callback(name, &handler, dn_executor_inline(), out_token);
 }
 
 /* --- The life of a token ------------------------------------------------------------------ */

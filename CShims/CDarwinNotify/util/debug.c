@@ -12,6 +12,8 @@
 
 #include "darwinnotify/library.h"
 #include "util/cleanup.h"
+#include "util/host.h"
+#include "util/reserved.h"
 
 typedef enum answer { UNKNOWN, OFF, ON } answer;
 
@@ -20,9 +22,13 @@ static _Atomic answer known;
 /* Takes the reports instead of standard error. Borrowed from the host. */
 static _Atomic(const dn_diagnostics *) taker;
 
-void dn_set_diagnostics(const dn_diagnostics *diagnostics)
+int dn_set_diagnostics(const dn_diagnostics *diagnostics)
 {
+        if (diagnostics &&
+            (!diagnostics->invoke || !dn__reserved_is_zero(diagnostics->reserved)))
+                return -EINVAL;
         atomic_store(&taker, diagnostics);
+        return 0;
 }
 
 /* The variable is read once, and ignored in a set-user-id program. */
@@ -45,6 +51,18 @@ void dn__debug_forget(void)
         atomic_store_explicit(&known, UNKNOWN, memory_order_relaxed);
 }
 
+typedef struct report {
+        const dn_diagnostics *diagnostics;
+        const char *message;
+} report;
+
+static void run_diagnostics(void *context)
+{
+        const report *report = context;
+
+        report->diagnostics->invoke(report->message, report->diagnostics->context);
+}
+
 void dn__debug_say(int reason, const char *format, ...)
 {
         const dn_diagnostics *diagnostics = atomic_load(&taker);
@@ -62,7 +80,7 @@ void dn__debug_say(int reason, const char *format, ...)
         if (!text || asprintf(&message, "%s%s%s", text, why ? ": " : "", why ? why : "") < 0)
                 message = NULL;
         else if (diagnostics)
-                diagnostics->invoke(message, diagnostics->context);
+                dn__host_call(run_diagnostics, &(report){ diagnostics, message });
         else
                 (void)dprintf(STDERR_FILENO, "libdarwinnotify: %s[%d]: %s\n",
                               program_invocation_short_name, (int)getpid(), message);

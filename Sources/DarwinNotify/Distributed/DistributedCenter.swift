@@ -58,12 +58,11 @@ package final class DistributedCenter: Sendable {
   ) throws(DarwinNotifyError) -> NotificationObservation {
     var observer: OpaquePointer?
     try filter.withFilter { (filter) throws(DarwinNotifyError) in
-      let handler = dn_handler { handler(DistributedEvent($0)) }
+      var filter = filter
+      var handler = dn_handler { handler(DistributedEvent($0)) }
       try check(
-        delivery.withExecutor { executor in
-          withUnsafePointer(to: filter) {
-            dn_center_observe_filtered(center, $0, handler, executor, &observer)
-          }
+        delivery.withExecutor {
+          dn_center_observe_filtered(center, &filter, &handler, $0, &observer)
         })
     }
     return NotificationObservation(adoptingRegistered: observer)
@@ -158,6 +157,6 @@ package struct DistributedEvent: Sendable {
     userInfo = PropertyList(retaining: event.user_info)
     coalesced = Int(clamping: event.n_posts)
     dropped = Int(clamping: event.n_dropped)
-    mayHaveMissed = event.may_have_missed != 0
+    mayHaveMissed = event.may_have_missed
   }
 }

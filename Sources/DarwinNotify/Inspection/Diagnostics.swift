@@ -32,11 +32,10 @@ public enum Diagnostics {
   // C borrows it for good, and never writes to it.
   nonisolated(unsafe) private static let taker: UnsafePointer<dn_diagnostics> = {
     let taker = UnsafeMutablePointer<dn_diagnostics>.allocate(capacity: 1)
-    taker.initialize(
-      to: dn_diagnostics(
-        invoke: { message, _ in
-          if let message { Diagnostics.report(.debug, String(cString: message)) }
-        }, context: nil))
+    taker.initialize(to: dn_diagnostics())
+    taker.pointee.invoke = { message, _ in
+      if let message { Diagnostics.report(.debug, String(cString: message)) }
+    }
     return UnsafePointer(taker)
   }()
 

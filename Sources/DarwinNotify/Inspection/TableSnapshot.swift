@@ -77,23 +77,23 @@ package struct TableSnapshot: Sendable {
   }
 
   private static var reader: dn_table_reader {
-    dn_table_reader(
-      table: { record, context in
-        guard let record = record?.pointee else { return 0 }
-        Self.borrow(context).pointee.take(record)
-        return 0
-      },
-      name: { record, context in
-        guard let record = record?.pointee else { return 0 }
-        Self.borrow(context).pointee.names.append(NameRecord(record))
-        return 0
-      },
-      process: { record, context in
-        guard let record = record?.pointee else { return 0 }
-        Self.borrow(context).pointee.processes.append(Process(record))
-        return 0
-      },
-      context: nil, name_of_interest: nil)
+    var reader = dn_table_reader()
+    reader.table = { record, context in
+      guard let record = record?.pointee else { return 0 }
+      Self.borrow(context).pointee.take(record)
+      return 0
+    }
+    reader.name = { record, context in
+      guard let record = record?.pointee else { return 0 }
+      Self.borrow(context).pointee.names.append(NameRecord(record))
+      return 0
+    }
+    reader.process = { record, context in
+      guard let record = record?.pointee else { return 0 }
+      Self.borrow(context).pointee.processes.append(Process(record))
+      return 0
+    }
+    return reader
   }
 
   private static func borrow(

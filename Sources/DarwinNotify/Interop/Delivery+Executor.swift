@@ -19,8 +19,8 @@ extension Delivery {
     switch self {
     case .main: dn_executor(queue: Self.mainQueue)
     case .queue(let queue): dn_executor(queue: queue)
-    case .thread: dn_executor_delivery_thread()
-    case .inline: dn_executor_inline()
+    case .thread: dn_executor_delivery_thread().pointee
+    case .inline: dn_executor_inline().pointee
     case .executor, .actor, .loop: dn_executor(executor: DeliveryExecutor(to: self))
     }
   }
@@ -29,30 +29,31 @@ extension Delivery {
 extension dn_executor {
   /// An executor that runs work on a queue. Its context is the queue itself.
   fileprivate init(queue: DispatchQueue) {
-    self.init(
-      enqueue: { context, function, argument in
-        let work = Work(function, argument)
-        Context.borrow(context, as: DispatchQueue.self).async { work.run() }
-        return 0
-      },
-      context: Context.retain(queue),
-      retain: Context.retainAgain,
-      release: Context.release
-    )
+    self.init()
+    enqueue = { context, function, argument in
+      let work = Work(function, argument)
+      Context.borrow(context, as: DispatchQueue.self).async { work.run() }
+      return 0
+    }
+    own(queue)
   }
 
   /// An executor that passes work on.
   fileprivate init(executor: DeliveryExecutor) {
-    self.init(
-      enqueue: { context, function, argument in
-        let work = Work(function, argument)
-        Context.borrow(context, as: DeliveryExecutor.self).enqueue { work.run() }
-        return 0
-      },
-      context: Context.retain(executor),
-      retain: Context.retainAgain,
-      release: Context.release
-    )
+    self.init()
+    enqueue = { context, function, argument in
+      let work = Work(function, argument)
+      Context.borrow(context, as: DeliveryExecutor.self).enqueue { work.run() }
+      return 0
+    }
+    own(executor)
+  }
+
+  /// Makes a retained object the context.
+  private mutating func own(_ object: AnyObject) {
+    context = Context.retain(object)
+    retain = Context.retainAgain
+    release = Context.release
   }
 }
 
@@ -66,7 +67,7 @@ extension DeliveryExecutor {
 /// The thread that all handlers with the delivery `.thread` share.
 private enum DeliveryThread {
   static func enqueue(_ work: @escaping @Sendable () -> Void) {
-    let thread = dn_executor_delivery_thread()
+    let thread = dn_executor_delivery_thread().pointee
     let job = Context.retain(Job(work))
     let result = thread.enqueue(
       thread.context,

@@ -49,14 +49,13 @@ extension dn_handler {
   /// Makes the C handler. It owns a reference, so it must be handed to C. The handler borrows what
   /// the event points to.
   init(_ handler: @escaping @Sendable (dn_event) -> Void) {
-    self.init(
-      invoke: { event, context in
-        guard let event else { preconditionFailure("C lost an event") }
-        Context.borrow(context, as: HandlerBox<dn_event>.self).handler(event.pointee)
-      },
-      context: Context.retain(HandlerBox(handler)),
-      destroy: Context.release
-    )
+    self.init()
+    invoke = { event, context in
+      guard let event else { preconditionFailure("C lost an event") }
+      Context.borrow(context, as: HandlerBox<dn_event>.self).handler(event.pointee)
+    }
+    context = Context.retain(HandlerBox(handler))
+    destroy = Context.release
   }
 
   /// Makes the C form of a handler for a name.
@@ -72,13 +71,12 @@ extension dn_handler {
 extension dn_bus_handler {
   /// Makes the C handler. It owns a reference, so it must be handed to C.
   private init(_ handler: @escaping @Sendable (Bool) -> Void) {
-    self.init(
-      invoke: { _, isOnBus, context in
-        Context.borrow(context, as: HandlerBox<Bool>.self).handler(isOnBus != 0)
-      },
-      context: Context.retain(HandlerBox(handler)),
-      destroy: Context.release
-    )
+    self.init()
+    invoke = { _, isOnBus, context in
+      Context.borrow(context, as: HandlerBox<Bool>.self).handler(isOnBus)
+    }
+    context = Context.retain(HandlerBox(handler))
+    destroy = Context.release
   }
 
   /// Calls a handler with the state of a center's bus, then for each change, until the observation
@@ -87,9 +85,9 @@ extension dn_bus_handler {
     _ center: OpaquePointer, on delivery: Delivery, _ handler: @escaping @Sendable (Bool) -> Void
   ) throws(DarwinNotifyError) -> NotificationObservation {
     var observer: OpaquePointer?
-    let handler = dn_bus_handler(handler)
+    var handler = dn_bus_handler(handler)
     try check(
-      delivery.withExecutor { dn_center_observe_bus(center, handler, $0, &observer) })
+      delivery.withExecutor { dn_center_observe_bus(center, &handler, $0, &observer) })
     return NotificationObservation(adoptingRegistered: observer)
   }
 }
@@ -97,13 +95,12 @@ extension dn_bus_handler {
 extension dn_token_handler {
   /// Makes the C handler. It owns a reference, so it must be handed to C.
   init(_ handler: @escaping @Sendable (CInt) -> Void) {
-    self.init(
-      invoke: { number, context in
-        Context.borrow(context, as: HandlerBox<CInt>.self).handler(number)
-      },
-      context: Context.retain(HandlerBox(handler)),
-      destroy: Context.release
-    )
+    self.init()
+    invoke = { number, context in
+      Context.borrow(context, as: HandlerBox<CInt>.self).handler(number)
+    }
+    context = Context.retain(HandlerBox(handler))
+    destroy = Context.release
   }
 
   /// Makes the C handler of a token. The token owns its registration, which owns the handler: the

@@ -33,17 +33,18 @@ final class PostWatch: @unchecked Sendable {
   }
 
   private func open(_ bus: String?, _ prefix: String) throws(DarwinNotifyError) {
-    var watcher = dn_watcher(
-      ready: { context in
-        Context.borrow(context, as: PostWatch.self).begun(.success(()))
-        return 0
-      },
-      post: { record, context in
-        guard let record = record?.pointee else { return 0 }
-        Context.borrow(context, as: PostWatch.self).records.yield(PostRecord(record))
-        return 0
-      },
-      context: Context.lend(self))
+    var watcher = dn_watcher()
+    watcher.ready = { context in
+      Context.borrow(context, as: PostWatch.self).begun(.success(()))
+      return 0
+    }
+    watcher.post = { record, context in
+      guard let record = record?.pointee else { return 0 }
+      Context.borrow(context, as: PostWatch.self).records.yield(PostRecord(record))
+      return 0
+    }
+    watcher.context = Context.retain(self)
+    watcher.destroy = Context.release
     try withOptionalCString(bus) { (bus) throws(DarwinNotifyError) in
       try withCString(prefix) { (prefix) throws(DarwinNotifyError) in
         try check(dn_watch_open(bus, prefix, &watcher, &watch))
@@ -51,7 +52,6 @@ final class PostWatch: @unchecked Sendable {
     }
     let source = DispatchSource.makeReadSource(fileDescriptor: dn_watch_get_fd(watch), queue: queue)
     source.setEventHandler { self.advance() }
-    // It holds this object, which C borrows until here.
     source.setCancelHandler { self.watch = dn_watch_close(self.watch) }
     self.source = source
     source.resume()

@@ -66,9 +66,9 @@ extension NotificationObservation {
   ) throws -> NotificationObservation? {
     guard let old = registration as? ObserverReference else { return nil }
     var successor: OpaquePointer?
-    let handler = dn_handler(for: name, handler)
+    var handler = dn_handler(for: name, handler)
     let result = delivery.withExecutor {
-      dn_observer_replace(old.observer, handler, $0, &successor)
+      dn_observer_replace(old.observer, &handler, $0, &successor)
     }
     // C has no other cause for it here.
     if result == -EINVAL { return nil }

@@ -29,11 +29,11 @@ package enum LocalCenter {
   ) throws(DarwinNotifyError) -> NotificationObservation {
     var observer: OpaquePointer?
     try withOptionalCString(name) { (name) throws(DarwinNotifyError) in
-      let handler = dn_handler { handler(Event($0)) }
+      var handler = dn_handler { handler(Event($0)) }
       var filter = dn_filter()
       filter.name = name
       filter.object = object
-      try check(dn_center_observe_filtered(dn_center_local(), &filter, handler, nil, &observer))
+      try check(dn_center_observe_filtered(dn_center_local(), &filter, &handler, nil, &observer))
     }
     return NotificationObservation(adoptingRegistered: observer)
   }

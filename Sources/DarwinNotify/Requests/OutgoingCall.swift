@@ -41,33 +41,18 @@ package final class OutgoingCall: @unchecked Sendable {
     _ kind: String, of service: String, on center: DarwinNotificationCenter,
     _ arguments: PropertyList, ended: @escaping @Sendable (CallOutcome) -> Void
   ) throws(DarwinNotifyError) {
-    let context = Context.retain(HandlerBox(ended))
-    let handler = dn_call_handler(
-      ended: { outcome, context in
-        guard let outcome else { preconditionFailure("C lost an outcome") }
-        let box = Context.borrow(context, as: HandlerBox<CallOutcome>.self)
-        box.handler(CallOutcome(outcome.pointee))
-        Context.release(context)
-      }, context: context)
     var begun: OpaquePointer?
-    do throws(DarwinNotifyError) {
-      try withCString(service) { (service) throws(DarwinNotifyError) in
-        try withCString(kind) { (kind) throws(DarwinNotifyError) in
-          let plan = dn_call_plan(
-            service: service, kind: kind, arguments: arguments.list, timeout_us: .max)
-          try check(
-            Delivery.inline.withExecutor { executor in
-              withUnsafePointer(to: plan) { plan in
-                withUnsafePointer(to: handler) {
-                  dn_call_begin(center.center, plan, $0, executor, &begun)
-                }
-              }
-            })
-        }
+    try withCString(service) { (service) throws(DarwinNotifyError) in
+      try withCString(kind) { (kind) throws(DarwinNotifyError) in
+        var plan = dn_call_plan()
+        plan.service = service
+        plan.kind = kind
+        plan.arguments = arguments.list
+        plan.timeout_us = .max
+        var handler = dn_call_handler(ended)
+        try check(
+          dn_call_begin(center.center, &plan, &handler, dn_executor_inline(), &begun))
       }
-    } catch {
-      Context.release(context)
-      throw error
     }
     guard let begun else { preconditionFailure("C returned success without a call") }
     call = begun
@@ -80,5 +65,19 @@ package final class OutgoingCall: @unchecked Sendable {
   /// Ends the call with `ECANCELED`. The corresponding C function is `dn_call_cancel`.
   package func cancel() {
     dn_call_cancel(call)
+  }
+}
+
+extension dn_call_handler {
+  /// Makes the C handler. It owns a reference, so it must be handed to C.
+  fileprivate init(_ handler: @escaping @Sendable (CallOutcome) -> Void) {
+    self.init()
+    ended = { outcome, context in
+      guard let outcome else { preconditionFailure("C lost an outcome") }
+      let box = Context.borrow(context, as: HandlerBox<CallOutcome>.self)
+      box.handler(CallOutcome(outcome.pointee))
+    }
+    context = Context.retain(HandlerBox(handler))
+    destroy = Context.release
   }
 }

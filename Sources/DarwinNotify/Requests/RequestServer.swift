@@ -16,9 +16,10 @@ package struct RequestInfo: Sendable {
   fileprivate init(_ info: dn_request_info) {
     id = info.id
     kind = String(cString: info.kind)
-    callerName = String(cString: info.caller.name)
-    callerUser = info.caller.user
-    callerProcess = info.caller.process == 0 ? nil : info.caller.process
+    let caller = info.caller.pointee
+    callerName = String(cString: caller.name)
+    callerUser = caller.user
+    callerProcess = caller.process == 0 ? nil : caller.process
   }
 }
 
@@ -102,15 +103,13 @@ package final class RequestServer: @unchecked Sendable {
   ) throws(DarwinNotifyError) {
     var opened: OpaquePointer?
     let result = try withCStrings([name] + kinds) { texts in
-      let cHandler = dn_service_handler(handler)
-      let plan = dn_service_plan(
-        name: texts[0], kinds: texts + 1, options: queueing ? UInt32(DN_SERVICE_QUEUE) : 0)
-      return delivery.withExecutor { executor in
-        withUnsafePointer(to: plan) { plan in
-          withUnsafePointer(to: cHandler) {
-            dn_service_open(center.center, plan, $0, executor, &opened)
-          }
-        }
+      var cHandler = dn_service_handler(handler)
+      var plan = dn_service_plan()
+      plan.name = texts[0]
+      plan.kinds = texts + 1
+      plan.options = queueing ? UInt32(DN_SERVICE_QUEUE) : 0
+      return delivery.withExecutor {
+        dn_service_open(center.center, &plan, &cHandler, $0, &opened)
       }
     }
     try check(result)
@@ -149,23 +148,22 @@ private final class ServiceBox: Sendable {
 extension dn_service_handler {
   /// Makes the C handler. It owns a reference, so it must be handed to C.
   fileprivate init(_ handler: RequestServer.Handler) {
-    self.init(
-      allow: handler.allow == nil
-        ? nil
-        : { info, context in
-          guard let info else { preconditionFailure("C lost a request") }
-          let box = Context.borrow(context, as: ServiceBox.self)
-          return box.handler.allow?(RequestInfo(info.pointee)) ?? false
-        },
-      invoke: { request, info, context in
-        guard let request, let info else { preconditionFailure("C lost a request") }
+    self.init()
+    if handler.allow != nil {
+      allow = { info, context in
+        guard let info else { preconditionFailure("C lost a request") }
         let box = Context.borrow(context, as: ServiceBox.self)
-        box.handler.begin(IncomingRequest(request, info.pointee))
-      },
-      cancel: { id, context in Context.borrow(context, as: ServiceBox.self).handler.cancel(id) },
-      context: Context.retain(ServiceBox(handler)),
-      destroy: Context.release
-    )
+        return box.handler.allow?(RequestInfo(info.pointee)) ?? false
+      }
+    }
+    invoke = { request, info, context in
+      guard let request, let info else { preconditionFailure("C lost a request") }
+      let box = Context.borrow(context, as: ServiceBox.self)
+      box.handler.begin(IncomingRequest(request, info.pointee))
+    }
+    cancel = { id, context in Context.borrow(context, as: ServiceBox.self).handler.cancel(id) }
+    context = Context.retain(ServiceBox(handler))
+    destroy = Context.release
   }
 }
 

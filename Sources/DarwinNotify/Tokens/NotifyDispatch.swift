@@ -13,7 +13,8 @@ package func registerDispatch(
   _ name: UnsafePointer<CChar>?, _ token: UnsafeMutablePointer<CInt>?, _ queue: DispatchQueue,
   _ handler: @escaping @Sendable (CInt) -> Void
 ) -> UInt32 {
-  Delivery.queue(queue).withExecutor {
-    dn_notify_register_callback(name, dn_token_handler(handler), $0, token)
+  var handler = dn_token_handler(handler)
+  return Delivery.queue(queue).withExecutor {
+    dn_notify_register_callback(name, &handler, $0, token)
   }
 }

@@ -61,9 +61,9 @@ public final class NotifyToken: Sendable {
   ) throws {
     self.init(unregistered: name)
     try register { name, number in
-      let handler = dn_token_handler(for: self, handler)
+      var handler = dn_token_handler(for: self, handler)
       return delivery.withExecutor {
-        dn_notify_register_callback(name, handler, $0, &number)
+        dn_notify_register_callback(name, &handler, $0, &number)
       }
     }
   }

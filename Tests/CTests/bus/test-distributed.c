@@ -191,7 +191,7 @@ TEST_ON_BUS(postsWithoutABusAreSentInOrderWhenThereIsOne)
         record_init(&seen);
         dn_center *poster = open_distributed(test_bus_address(bus));
         CHECK_EQ(try_post_number(poster, NAME, NULL, -1), DN_NOT_CONNECTED);
-        CHECK_EQ(dn_center_observe(dn_center_distributed(), NAME, record_handler(&seen), NULL,
+        CHECK_EQ(dn_center_observe(dn_center_distributed(), NAME, RECORD_HANDLER(&seen), NULL,
                                    &observer),
                  DN_NOT_CONNECTED);
         for (int i = 0; i < N; i++)

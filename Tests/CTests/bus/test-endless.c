@@ -18,10 +18,10 @@ static void post_again(const dn_event *event, void *context)
 static test_bus *prepare(void)
 {
         test_bus *bus = test_bus_begin();
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
         dn_handler handler = {.invoke = post_again, .context = &endless};
 
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), "endless", handler, &executor, NULL), 0);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "endless", &handler, executor, NULL), 0);
         return bus;
 }
 
@@ -41,11 +41,11 @@ static void end(void)
 
 TEST_ON_BUS(endlessPostsLeaveRoomForPostsOfOthers)
 {
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
         static tally on_service = {0}, on_delivery = {0};
 
         prepare();
-        tally_observe_on(dn_center_darwin(), "other", &on_service, &executor);
+        tally_observe_on(dn_center_darwin(), "other", &on_service, executor);
         tally_observe(dn_center_darwin(), "other", &on_delivery);
         begin();
         for (unsigned i = 1; i <= 3; i++) {

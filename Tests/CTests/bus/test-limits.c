@@ -41,12 +41,12 @@ TEST_ON_BUS(blockedCallbackDoesNotCostTheConnection)
         test_bus *bus = start_small_bus();
         test_peer *peer = test_peer_open(test_bus_address(bus));
         static tally slow = {.blocks = true}, quick = {0}, fence = {0};
-        dn_executor inline_executor = dn_executor_inline();
+        const dn_executor *inline_executor = dn_executor_inline();
 
         test_peer_watch(peer, "type='signal',arg0='who'");
         tally_observe(dn_center_darwin(), "N", &slow);
-        tally_observe_on(dn_center_darwin(), "N", &quick, &inline_executor);
-        tally_observe_on(dn_center_darwin(), "fence", &fence, &inline_executor);
+        tally_observe_on(dn_center_darwin(), "N", &quick, inline_executor);
+        tally_observe_on(dn_center_darwin(), "fence", &fence, inline_executor);
         const char *own = own_name(peer);
         for (unsigned i = 1; i <= 20; i++) { /* more than the limit in total */
                 post_elsewhere("N", N_SLOW_POSTS / 20, "return");

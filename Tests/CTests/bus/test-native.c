@@ -72,7 +72,7 @@ static bool is_settled(void)
         const char *name = numbered("settled", n_names++);
 
         if (dn_center_is_on_bus(dn_center_darwin()) != 1 ||
-            dn_center_observe(dn_center_darwin(), name, (dn_handler){.invoke = ignore_event}, NULL,
+            dn_center_observe(dn_center_darwin(), name, &(dn_handler){.invoke = ignore_event}, NULL,
                               &observer) != 0)
                 return false;
         tally_drop(observer);
@@ -82,7 +82,7 @@ static bool is_settled(void)
 static void observe_prefix_soon(const char *prefix, tally *seen)
 {
         dn_observer *observer = NULL;
-        int r = dn_center_observe_prefix(dn_center_darwin(), prefix, tally_handler(seen), NULL,
+        int r = dn_center_observe_prefix(dn_center_darwin(), prefix, TALLY_HANDLER(seen), NULL,
                                          &observer);
 
         CHECK_EQ(r < 0 ? r : 0, 0);
@@ -282,7 +282,7 @@ TEST_ON_BUS(aBusThatStopsBeforeItAnswersDelaysARegistrationByASecondAtMost)
         post_soon(dn_center_darwin(), "begin");
         await_bus(dn_center_darwin());
         bus_to_pause = bus;
-        CHECK(dn_center_observe(dn_center_darwin(), "N", tally_handler(&seen), NULL, &observer) >=
+        CHECK(dn_center_observe(dn_center_darwin(), "N", TALLY_HANDLER(&seen), NULL, &observer) >=
               0);
         CHECK(!bus_to_pause);
         ask(neighbor, "post");

@@ -29,7 +29,7 @@ ROLE(useWithoutBus)
         dup2(STDOUT_FILENO, STDERR_FILENO);
         uint64_t before_us = test_now_us();
         int observed =
-                dn_center_observe(dn_center_darwin(), "N", tally_handler(&own), NULL, &observer);
+                dn_center_observe(dn_center_darwin(), "N", TALLY_HANDLER(&own), NULL, &observer);
         CHECK(test_now_us() - before_us < TEST_STUCK_US);
         CHECK(observer);
         int posted = timed_post();

@@ -140,7 +140,7 @@ TEST_ON_BUS(refusedNameIsStillHeardWhenTheLastPrefixIsGone)
         for (; n_removals == 0 && n < N_NAMES; n++)
                 observers[n] = tally_observe(dn_center_darwin(), numbered("many", (unsigned)n),
                                              &seen[n]);
-        CHECK(dn_center_observe_prefix(dn_center_darwin(), "x", tally_handler(&of_all), NULL,
+        CHECK(dn_center_observe_prefix(dn_center_darwin(), "x", TALLY_HANDLER(&of_all), NULL,
                                        &of_prefix) >= 0);
         for (int i = 0; i < n - 1; i++) {
                 tally_drop(observers[i]);

@@ -37,7 +37,7 @@ static void listen_to_all(void)
         await_bus(dn_center_darwin());
         for (intptr_t i = 0; i < N_NAMES; i++) {
                 dn_token_handler handler = {.invoke = write_down, .context = (void *)i};
-                CHECK_EQ(dn_notify_register_callback(names[i], handler, NULL, &heard.tokens[i]),
+                CHECK_EQ(dn_notify_register_callback(names[i], &handler, NULL, &heard.tokens[i]),
                          NOTIFY_STATUS_OK);
                 CHECK_EQ(notify_register_check(names[i], &heard.checks[i]), NOTIFY_STATUS_OK);
                 CHECK(is_changed(heard.checks[i]));
@@ -153,9 +153,9 @@ static void wait_inline(const dn_event *event, void *context)
 static void block_service_thread(_Atomic bool *flag)
 {
         dn_handler handler = {.invoke = wait_inline, .context = (void *)flag};
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
 
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), "block", handler, &executor, NULL), 0);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "block", &handler, executor, NULL), 0);
         post_ok(dn_center_darwin(), "block");
 }
 

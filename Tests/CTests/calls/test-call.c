@@ -195,12 +195,80 @@ TEST_NO_BUS(withoutABusNothingBegins)
         CHECK_EQ(handled.n_destroyed, 1);
 }
 
+/* --- The context of a call ------------------------------------------------------------------- */
+
+typedef struct ending {
+        _Atomic unsigned n_ended;
+        _Atomic unsigned n_destroyed;
+} ending;
+
+static void note_ending(const dn_outcome *came, void *context)
+{
+        ending *self = context;
+
+        CHECK_EQ(self->n_destroyed, 0);
+        self->n_ended++;
+}
+
+static void note_destroyed(void *context)
+{
+        ((ending *)context)->n_destroyed++;
+}
+
+/* Whatever becomes of the handle. */
+TEST_ON_BUS(contextIsDestroyedOnceTheCallHasEnded)
+{
+        test_bus_begin();
+        static ending kept, dropped;
+        dn_call_plan plan = {.service = SERVICE, .kind = KIND("Hold"), .timeout_us = FOREVER};
+        dn_call_handler handler = {.ended = note_ending, .destroy = note_destroyed};
+        test_child *service = spawn_service();
+        dn_call *call;
+
+        handler.context = &dropped;
+        CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &handler, NULL, NULL), 0);
+        handler.context = &kept;
+        CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &handler, NULL, &call), 0);
+        WAIT_UNTIL_EQ(served_number(service, "begun"), 2);
+        CHECK_EQ(kept.n_destroyed + dropped.n_destroyed, 0);
+        dn_call_cancel(call);
+        WAIT_UNTIL_EQ(kept.n_destroyed, 1);
+        test_child_kill(service);
+        WAIT_UNTIL_EQ(dropped.n_destroyed, 1);
+        CHECK(!dn_call_unref(call));
+        CHECK_EQ(dn_shutdown(), 0);
+        CHECK_EQ(kept.n_ended + dropped.n_ended, 2);
+        CHECK_EQ(kept.n_destroyed + dropped.n_destroyed, 2);
+}
+
+TEST_NO_BUS(contextOfACallThatCannotBeginIsDestroyed)
+{
+        static ending seen;
+        dn_call_plan plan = {.service = SERVICE, .kind = KIND("Echo")}, later = plan;
+        dn_call_handler handler = {.ended = note_ending, .context = &seen,
+                                   .destroy = note_destroyed};
+
+        test_bus_use_none();
+        CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &handler, NULL, NULL), -ENOTCONN);
+        CHECK_EQ(dn_call_begin(dn_center_local(), &plan, &handler, NULL, NULL), -EINVAL);
+        CHECK_EQ(dn_call_begin(dn_center_darwin(), NULL, &handler, NULL, NULL), -EINVAL);
+        later.reserved[0] = 1;
+        CHECK_EQ(dn_call_begin(dn_center_darwin(), &later, &handler, NULL, NULL), -EINVAL);
+        handler.reserved[1] = 1;
+        CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &handler, NULL, NULL), -EINVAL);
+        CHECK_EQ(seen.n_destroyed, 5);
+        CHECK_EQ(seen.n_ended, 0);
+}
+
 TEST_NO_BUS(argumentsAreChecked)
 {
         outcome seen;
         served handled = {0};
+        dn_service_handler later = served_handler(&handled);
+        dn_service_plan of_later = {.name = SERVICE};
         dn_service *service;
-        dn_call_plan plan = {SERVICE, KIND("Echo"), NULL, 0};
+        dn_call_plan plan = {.service = SERVICE, .kind = KIND("Echo")};
+        dn_call_handler handler = {.ended = outcome_note, .context = &seen};
 
         test_bus_use_none();
         CHECK_EQ(ask_begin(":1.2", KIND("Echo"), NULL, FOREVER, &seen, NULL), -EINVAL);
@@ -208,12 +276,15 @@ TEST_NO_BUS(argumentsAreChecked)
         CHECK_EQ(ask_begin(SERVICE, "Echo", NULL, FOREVER, &seen, NULL), -EINVAL);
         CHECK_EQ(ask_begin(SERVICE, "a.b.not-a-member", NULL, FOREVER, &seen, NULL), -EINVAL);
         CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, NULL, NULL, NULL), -EINVAL);
-        CHECK_EQ(dn_call_begin(dn_center_local(), &plan, &(dn_call_handler){outcome_note, &seen},
-                               NULL, NULL),
-                 -EINVAL);
+        CHECK_EQ(dn_call_begin(dn_center_local(), &plan, &handler, NULL, NULL), -EINVAL);
         CHECK_EQ(serve("no-dots", 0, &handled, &service), -EINVAL);
         CHECK_EQ(serve(SERVICE, 64, &handled, &service), -EINVAL);
-        CHECK_EQ(handled.n_destroyed, 2);
+        later.reserved[0] = 1;
+        CHECK_EQ(dn_service_open(dn_center_darwin(), &of_later, &later, NULL, &service), -EINVAL);
+        later.reserved[0] = 0;
+        of_later.reserved[1] = 1;
+        CHECK_EQ(dn_service_open(dn_center_darwin(), &of_later, &later, NULL, &service), -EINVAL);
+        CHECK_EQ(handled.n_destroyed, 4);
         CHECK_EQ(dn_service_export(NULL, KIND("Echo")), -EINVAL);
         CHECK_EQ(dn_request_answer(NULL, NULL), -EINVAL);
         dn_call_cancel(NULL);

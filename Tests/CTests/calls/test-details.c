@@ -20,8 +20,9 @@ static dn_dict *arguments_of_refusal(const char *error, int64_t number)
 
 static void begin_refused(dn_dict *arguments, outcome *seen)
 {
-        dn_call_plan plan = {SERVICE, KIND("Refuse"), arguments, FOREVER};
-        dn_call_handler handler = {outcome_note, seen};
+        dn_call_plan plan = {.service = SERVICE, .kind = KIND("Refuse"),
+                             .arguments = arguments, .timeout_us = FOREVER};
+        dn_call_handler handler = {.ended = outcome_note, .context = seen};
 
         *seen = (outcome){0};
         CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &handler, NULL, NULL), 0);

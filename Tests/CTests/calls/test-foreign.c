@@ -78,7 +78,7 @@ static void find_track(dn_request *request, const dn_request_info *info, void *c
 TEST_ON_BUS(exampleInPythonIsAnswered)
 {
         static const char *const kinds[] = {"org.example.Player.Search", NULL};
-        dn_service_plan plan = {"org.example.Player", kinds, 0};
+        dn_service_plan plan = {.name = "org.example.Player", .kinds = kinds};
         dn_service_handler handler = {.invoke = find_track};
         test_bus *bus = test_bus_begin();
         dn_service *service;

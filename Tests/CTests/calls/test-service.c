@@ -35,13 +35,13 @@ static void open_service(const dn_outcome *came, void *context)
 
 TEST_ON_BUS(aServiceOpenedOnTheThreadThatReadsTheBusWaitsForItsName)
 {
-        dn_call_plan plan = {SERVICE, KIND("Nothing"), NULL, FOREVER};
+        dn_call_plan plan = {.service = SERVICE, .kind = KIND("Nothing"), .timeout_us = FOREVER};
         dn_call_handler handler = {.ended = open_service};
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
 
         test_bus_begin();
         test_child *first = spawn_service();
-        CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &handler, &executor, NULL), 0);
+        CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &handler, executor, NULL), 0);
         WAIT_UNTIL_EQ(opened, DN_NAME_QUEUED);
         CHECK_EQ(test_child_wait(first), 0);
         WAIT_UNTIL(dn_service_has_name(own_service));
@@ -149,7 +149,7 @@ static void check_threads(const dn_executor *executor, const char *name)
         threads seen = {0};
         dn_service_handler handler = {.allow = threads_allow, .invoke = threads_invoke,
                                       .cancel = threads_cancel, .context = &seen};
-        dn_service_plan plan = {SERVICE, all_kinds, 0};
+        dn_service_plan plan = {.name = SERVICE, .kinds = all_kinds};
         dn_service *service;
         outcome ended;
         dn_call *call;
@@ -170,10 +170,10 @@ static void check_threads(const dn_executor *executor, const char *name)
 TEST_ON_BUS(handlersRunOnTheirExecutor)
 {
         test_bus *bus = test_bus_begin();
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
 
         check_threads(NULL, "dn-delivery");
-        check_threads(&executor, "dn-service");
+        check_threads(executor, "dn-service");
         test_bus_stop(bus);
 }
 
@@ -189,9 +189,9 @@ static uint64_t n_ignored(void)
 
 static bool allow_by_text(const dn_request_info *info, void *context)
 {
-        CHECK_EQ(info->caller.process, getpid());
-        CHECK_EQ(info->caller.user, geteuid());
-        CHECK_EQ(info->caller.name[0], ':');
+        CHECK_EQ(info->caller->process, getpid());
+        CHECK_EQ(info->caller->user, geteuid());
+        CHECK_EQ(info->caller->name[0], ':');
         return dn_dict_get_string(info->arguments, "text") != NULL;
 }
 
@@ -200,7 +200,7 @@ TEST_ON_BUS(serviceDecidesWhomItAnswers)
         test_bus_begin();
         served handled = {0};
         dn_service_handler handler = served_handler(&handled);
-        dn_service_plan plan = {SERVICE, all_kinds, 0};
+        dn_service_plan plan = {.name = SERVICE, .kinds = all_kinds};
         dn_service *service;
         outcome seen;
         uint64_t n_before;

@@ -51,7 +51,7 @@ ROLE(serveAs)
 {
         static served seen;
         dn_service_handler handler = served_handler(&seen);
-        dn_service_plan plan = {args[1], all_kinds, 0};
+        dn_service_plan plan = {.name = args[1], .kinds = all_kinds};
         dn_service *service = NULL;
         char line[64];
 
@@ -109,9 +109,9 @@ TEST_ON_BUS(whatAnotherProcessSaysAboutACallerIsNotBelieved)
 
 static bool allow_owner(const dn_request_info *info, void *context)
 {
-        CHECK_EQ(info->caller.name[0], ':');
-        atomic_store((_Atomic int *)context, info->caller.process);
-        return info->caller.user == OWNER;
+        CHECK_EQ(info->caller->name[0], ':');
+        atomic_store((_Atomic int *)context, info->caller->process);
+        return info->caller->user == OWNER;
 }
 
 /* Both for `allow`. */
@@ -130,7 +130,7 @@ TEST_ON_BUS(serviceAdmitsTheUsersThatItWants)
         gate gate = {0};
         dn_service_handler handler = {.allow = allow_owner, .invoke = gate_invoke,
                                       .context = &gate};
-        dn_service_plan plan = {SERVICE, all_kinds, 0};
+        dn_service_plan plan = {.name = SERVICE, .kinds = all_kinds};
         dn_service *service;
 
         shared_bus_start();

@@ -6,14 +6,15 @@
 #include "executors.h"
 #include "tally.h"
 
-static const dn_executor counted = {refuse_work, NULL, retain_executor, release_executor};
+static const dn_executor counted = {.enqueue = refuse_work, .retain = retain_executor,
+                                    .release = release_executor};
 
 /* Refused: but the handler is consumed, the executor is not kept, and nothing is written. */
-static void check_refused(dn_center *center, const char *name, dn_handler handler,
+static void check_refused(dn_center *center, const char *name, const dn_handler *handler,
                           const dn_executor *executor, int result)
 {
         dn_observer *untouched = (dn_observer *)&counted;
-        tally *context = handler.context;
+        tally *context = handler->context;
         uint64_t n_handlers = context->n_destroyed;
 
         CHECK_EQ(dn_center_observe(center, name, handler, executor, &untouched), result);
@@ -31,7 +32,7 @@ static void check_name_is_refused(dn_center *center, const char *name, int resul
         CHECK_EQ(dn_center_post(center, name, NULL, NULL, 0), result);
         if (!name && center != dn_center_darwin())
                 return; /* they have observers of every name */
-        check_refused(center, name, tally_handler(&seen),
+        check_refused(center, name, TALLY_HANDLER(&seen),
                       center == dn_center_local() ? NULL : &counted, result);
         CHECK_EQ(dn_center_add_observer(center, &seen, tally_callback, name, NULL, 0), result);
 }
@@ -65,9 +66,9 @@ TEST_NO_BUS(observeRefusesMissingArguments)
         static tally seen = {0};
         dn_handler no_invoke = {.context = &seen, .destroy = tally_destroy};
 
-        check_refused(NULL, "N", tally_handler(&seen), &counted, -EINVAL);
-        check_refused(dn_center_darwin(), "N", no_invoke, &counted, -EINVAL);
-        check_refused(dn_center_local(), "N", tally_handler(&seen), &counted, -EINVAL);
+        check_refused(NULL, "N", TALLY_HANDLER(&seen), &counted, -EINVAL);
+        check_refused(dn_center_darwin(), "N", &no_invoke, &counted, -EINVAL);
+        check_refused(dn_center_local(), "N", TALLY_HANDLER(&seen), &counted, -EINVAL);
 }
 
 static void check_filter_is_refused(dn_center *center, const dn_filter *filter, int result)
@@ -76,7 +77,7 @@ static void check_filter_is_refused(dn_center *center, const dn_filter *filter, 
         uint64_t n_before = seen.n_destroyed;
         dn_observer *untouched = NULL;
 
-        CHECK_EQ(dn_center_observe_filtered(center, filter, tally_handler(&seen), NULL, &untouched),
+        CHECK_EQ(dn_center_observe_filtered(center, filter, TALLY_HANDLER(&seen), NULL, &untouched),
                  result);
         CHECK_EQ(seen.n_destroyed, n_before + 1);
         CHECK(!untouched);
@@ -97,7 +98,7 @@ TEST_NO_BUS(malformedFiltersAreRefused)
                                 -ENAMETOOLONG);
         check_filter_is_refused(dn_center_local(), &(dn_filter){.prefix = "x"}, -EINVAL);
         check_filter_is_refused(NULL, &(dn_filter){.prefix = "x"}, -EINVAL);
-        CHECK_EQ(dn_center_observe_prefix(center, NULL, (dn_handler){.invoke = tally_invoke}, NULL,
+        CHECK_EQ(dn_center_observe_prefix(center, NULL, &(dn_handler){.invoke = tally_invoke}, NULL,
                                           NULL),
                  -EINVAL);
 }
@@ -198,11 +199,15 @@ TEST_NO_BUS(centersSayHowTheyCompareObjects)
         CHECK_EQ(dn_center_get_objects(NULL), -EINVAL);
 }
 
-static void check_replacement_is_refused(dn_observer *observer, dn_handler handler,
+static void ignore_bus(dn_center *center, bool is_on_bus, void *context)
+{
+}
+
+static void check_replacement_is_refused(dn_observer *observer, const dn_handler *handler,
                                          const dn_executor *executor)
 {
         dn_observer *untouched = NULL;
-        tally *context = handler.context;
+        tally *context = handler->context;
         uint64_t n_before = context->n_destroyed;
 
         CHECK_EQ(dn_observer_replace(observer, handler, executor, &untouched), -EINVAL);
@@ -211,19 +216,57 @@ static void check_replacement_is_refused(dn_observer *observer, dn_handler handl
         CHECK(!untouched);
 }
 
+/* A program that sets one was written for a later version of the library. */
+TEST_NO_BUS(reservedWordsOfHandlersAndFiltersMustBeZero)
+{
+        static tally old = {0}, seen = {0};
+        dn_observer *observer = tally_observe(dn_center_darwin(), "self.x", &old);
+        dn_handler later = {.invoke = tally_invoke, .context = &seen, .destroy = tally_destroy};
+        dn_bus_handler of_bus = {.invoke = ignore_bus, .context = &seen, .destroy = tally_destroy,
+                                 .reserved = {1}};
+
+        for (int i = 0; i < 2; i++) {
+                later.reserved[i] = 1;
+                check_refused(dn_center_darwin(), "self.x", &later, NULL, -EINVAL);
+                check_replacement_is_refused(observer, &later, NULL);
+                later.reserved[i] = 0;
+        }
+        check_filter_is_refused(dn_center_darwin(), &(dn_filter){.name = "N", .reserved = {1}},
+                                -EINVAL);
+        seen.n_destroyed = 0;
+        CHECK_EQ(dn_center_observe_bus(dn_center_darwin(), &of_bus, NULL, NULL), -EINVAL);
+        CHECK_EQ(seen.n_destroyed, 1);
+        tally_drop(observer);
+}
+
+TEST_NO_BUS(handlersMustNotBeNull)
+{
+        static tally seen = {0};
+        dn_observer *observer = tally_observe(dn_center_darwin(), "self.x", &seen), *untouched;
+
+        untouched = observer;
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "self.x", NULL, NULL, &untouched), -EINVAL);
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "x", NULL, NULL, NULL), -EINVAL);
+        CHECK_EQ(dn_center_observe_bus(dn_center_darwin(), NULL, NULL, &untouched), -EINVAL);
+        CHECK_EQ(dn_observer_replace(observer, NULL, NULL, &untouched), -EINVAL);
+        CHECK(untouched == observer);
+        post_ok(dn_center_darwin(), "self.x");
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+}
+
 TEST_NO_BUS(replaceRefusesMissingArguments)
 {
         static tally old = {0}, new = {0};
         dn_handler no_invoke = {.context = &new, .destroy = tally_destroy};
         dn_observer *observer = tally_observe(dn_center_local(), "N", &old);
 
-        check_replacement_is_refused(NULL, tally_handler(&new), &counted);
-        check_replacement_is_refused(observer, no_invoke, NULL);
-        check_replacement_is_refused(observer, tally_handler(&new), &counted);
+        check_replacement_is_refused(NULL, TALLY_HANDLER(&new), &counted);
+        check_replacement_is_refused(observer, &no_invoke, NULL);
+        check_replacement_is_refused(observer, TALLY_HANDLER(&new), &counted);
         post_ok(dn_center_local(), "N");
         CHECK_EQ(old.n_calls, 1);
         dn_observer_cancel(observer);
-        check_replacement_is_refused(observer, tally_handler(&new), NULL);
+        check_replacement_is_refused(observer, TALLY_HANDLER(&new), NULL);
         dn_observer_unref(observer);
 }
 
@@ -264,8 +307,8 @@ static void check_executor_is_refused(dn_observer *observer, const dn_executor *
 {
         static tally new;
 
-        check_refused(dn_center_darwin(), "self.x", tally_handler(&new), executor, -EINVAL);
-        check_replacement_is_refused(observer, tally_handler(&new), executor);
+        check_refused(dn_center_darwin(), "self.x", TALLY_HANDLER(&new), executor, -EINVAL);
+        check_replacement_is_refused(observer, TALLY_HANDLER(&new), executor);
         CHECK_EQ(dn_center_set_executor(dn_center_darwin(), executor), -EINVAL);
         CHECK_EQ(n_executors_retained, 0);
 }
@@ -273,12 +316,14 @@ static void check_executor_is_refused(dn_observer *observer, const dn_executor *
 TEST_NO_BUS(executorsThatCannotEnqueueAreRefused)
 {
         const dn_executor empty = {.retain = retain_executor, .release = release_executor};
-        const dn_executor of_no_loop = dn_loop_executor(NULL);
+        const dn_executor later = {.enqueue = refuse_work, .retain = retain_executor,
+                                   .release = release_executor, .reserved = {0, 1}};
         static tally old = {0};
         dn_observer *observer = tally_observe(dn_center_darwin(), "self.x", &old);
 
         check_executor_is_refused(observer, &empty);
-        check_executor_is_refused(observer, &of_no_loop);
+        check_executor_is_refused(observer, dn_loop_executor(NULL));
+        check_executor_is_refused(observer, &later);
         post_ok(dn_center_darwin(), "self.x"); /* as if the refused calls had not happened */
         WAIT_UNTIL_EQ(old.n_calls, 1);
         CHECK_EQ(old.n_destroyed, 0);

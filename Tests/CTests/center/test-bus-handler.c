@@ -19,7 +19,7 @@ typedef struct history {
         _Atomic bool blocks; /* while set, a call does not return */
 } history;
 
-static void note_state(dn_center *center, int is_on_bus, void *context)
+static void note_state(dn_center *center, bool is_on_bus, void *context)
 {
         history *self = context;
 
@@ -37,17 +37,15 @@ static void note_end(void *context)
         ((history *)context)->n_destroyed++;
 }
 
-static dn_bus_handler handler_of(history *self)
-{
-        return (dn_bus_handler){note_state, self, note_end};
-}
+#define HANDLER_OF(self) \
+        (&(dn_bus_handler){.invoke = note_state, .context = (self), .destroy = note_end})
 
 static dn_observer *observe_bus(dn_center *center, history *self, const dn_executor *executor)
 {
         dn_observer *observer = NULL;
 
         self->center = center;
-        CHECK_EQ(dn_center_observe_bus(center, handler_of(self), executor, &observer), 0);
+        CHECK_EQ(dn_center_observe_bus(center, HANDLER_OF(self), executor, &observer), 0);
         CHECK(observer);
         return observer;
 }
@@ -92,10 +90,10 @@ TEST_ON_BUS(handlersHearOfTheBusThenOfEachChange)
 {
         test_bus *bus = test_bus_begin();
         static history darwin = {0}, distributed = {0}, direct = {0};
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
         dn_observer *observers[] = {observe_found(dn_center_darwin(), &darwin, NULL),
                                     observe_found(dn_center_distributed(), &distributed, NULL),
-                                    observe_found(dn_center_darwin(), &direct, &executor)};
+                                    observe_found(dn_center_darwin(), &direct, executor)};
 
         WAIT_UNTIL(darwin.n_states == 1 && distributed.n_states == 1 && direct.n_states == 1);
         CHECK_EQ(darwin.states[0], 1);
@@ -141,11 +139,11 @@ TEST_ON_BUS(changesWaitForAHandlerThatBlocks)
 {
         test_bus *bus = test_bus_begin();
         static history slow = {0}, quick = {0};
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
 
         slow.blocks = true;
         observe_found(dn_center_darwin(), &slow, NULL);
-        observe_found(dn_center_darwin(), &quick, &executor);
+        observe_found(dn_center_darwin(), &quick, executor);
         WAIT_UNTIL(slow.n_states == 1 && quick.n_states == 1);
         lose_and_find(bus, &quick, NULL);
         lose_and_find(bus, &quick, NULL);
@@ -160,8 +158,8 @@ TEST_ON_BUS(handlersRunInTheLoopOfTheHost)
         test_bus *bus = test_bus_begin();
         static history self = {0};
         dn_loop *loop = new_loop();
-        dn_executor executor = dn_loop_executor(loop);
-        dn_observer *observer = observe_found(dn_center_darwin(), &self, &executor);
+        const dn_executor *executor = dn_loop_executor(loop);
+        dn_observer *observer = observe_found(dn_center_darwin(), &self, executor);
 
         CHECK_EQ(self.n_states, 0);
         WAIT_UNTIL((dn_loop_process(loop), self.n_states == 1));
@@ -220,16 +218,16 @@ TEST_NO_BUS(observingTheBusRefusesWrongArguments)
         dn_bus_handler none = {.context = &self, .destroy = note_end};
         dn_center *center = open_center("none");
 
-        CHECK_EQ(dn_center_observe_bus(NULL, handler_of(&self), NULL, &untouched), -EINVAL);
-        CHECK_EQ(dn_center_observe_bus(dn_center_local(), handler_of(&self), NULL, &untouched),
+        CHECK_EQ(dn_center_observe_bus(NULL, HANDLER_OF(&self), NULL, &untouched), -EINVAL);
+        CHECK_EQ(dn_center_observe_bus(dn_center_local(), HANDLER_OF(&self), NULL, &untouched),
                  -EINVAL);
-        CHECK_EQ(dn_center_observe_bus(center, none, NULL, &untouched), -EINVAL);
-        CHECK_EQ(dn_center_observe_bus(center, handler_of(&self), &empty, &untouched), -EINVAL);
+        CHECK_EQ(dn_center_observe_bus(center, &none, NULL, &untouched), -EINVAL);
+        CHECK_EQ(dn_center_observe_bus(center, HANDLER_OF(&self), &empty, &untouched), -EINVAL);
         CHECK(untouched == (dn_observer *)&self);
         CHECK_EQ(self.n_destroyed, 4);
         observer = observe_bus(center, &self, NULL);
         static tally seen = {0};
-        CHECK_EQ(dn_observer_replace(observer, tally_handler(&seen), NULL, &untouched), -EINVAL);
+        CHECK_EQ(dn_observer_replace(observer, TALLY_HANDLER(&seen), NULL, &untouched), -EINVAL);
         CHECK_EQ(seen.n_destroyed, 1);
         CHECK_EQ(dn_center_post(center, "\xff" "bus", NULL, NULL, 0), -EINVAL);
 }

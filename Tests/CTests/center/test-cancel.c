@@ -28,7 +28,7 @@ static void register_and_cancel(tally *seen)
         dn_observer *observer = NULL;
         int token;
 
-        (void)dn_center_observe(dn_center_darwin(), "cancel.observe", handler, NULL, &observer);
+        (void)dn_center_observe(dn_center_darwin(), "cancel.observe", &handler, NULL, &observer);
         tally_drop(observer);
         if (notify_register_check("cancel.check", &token) == NOTIFY_STATUS_OK)
                 (void)notify_cancel(token);
@@ -116,7 +116,7 @@ ROLE(endTheThreadInACallback)
                                                           : dn_center_darwin();
 
         dup2(STDOUT_FILENO, STDERR_FILENO);
-        observe_ok(center, "self.x", (dn_handler){.invoke = end_thread}, NULL);
+        observe_ok(center, "self.x", &(dn_handler){.invoke = end_thread}, NULL);
         CHECK_EQ(dn_center_post(center, "self.x", NULL, NULL, 0), 0);
         pthread_exit(NULL); /* the callback ends the process if it runs on another thread */
 }
@@ -148,9 +148,10 @@ static void cancel_own_thread(const dn_event *event, void *context)
 TEST_NO_BUS(libraryThreadsCannotBeCancelled)
 {
         static tally seen = {0};
-        dn_handler handler = {cancel_own_thread, &seen, tally_destroy};
+        dn_handler handler = {.invoke = cancel_own_thread, .context = &seen,
+                              .destroy = tally_destroy};
 
-        observe_ok(dn_center_darwin(), "self.x", handler, NULL);
+        observe_ok(dn_center_darwin(), "self.x", &handler, NULL);
         for (unsigned i = 1; i <= 2; i++) {
                 post_ok(dn_center_darwin(), "self.x");
                 WAIT_UNTIL_EQ(seen.n_calls, i);

@@ -90,7 +90,7 @@ TEST_ON_BUS(postsOfTheLastCallbackAreSentBeforeTheCenterCloses)
         test_child *child = spawn_observer("parting", NULL);
         dn_center *center = open_center("session");
 
-        last_observer = observe_ok(center, "go", (dn_handler){.invoke = post_and_part}, NULL);
+        last_observer = observe_ok(center, "go", &(dn_handler){.invoke = post_and_part}, NULL);
         dn_center_unref(center);
         test_peer_post(peer, "go");
         WAIT_UNTIL(has_parted);

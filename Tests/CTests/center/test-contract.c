@@ -66,7 +66,7 @@ static void check_cancel_inside(void (*cancel)(dn_observer *observer), const dn_
 
         n_calls = n_destroyed = 0;
         self->cancel = cancel;
-        self->observer = observe_ok(dn_center_darwin(), N, handler, executor);
+        self->observer = observe_ok(dn_center_darwin(), N, &handler, executor);
         post_ok(dn_center_darwin(), N);
         post_ok(dn_center_darwin(), N);
         WAIT_UNTIL_EQ(n_destroyed, 1);
@@ -78,12 +78,12 @@ static void check_cancel_inside(void (*cancel)(dn_observer *observer), const dn_
 TEST(observerMayCancelAndFreeItselfInItsCallback)
 {
         test_bus_begin();
-        dn_executor inline_executor = dn_executor_inline();
+        const dn_executor *inline_executor = dn_executor_inline();
 
         check_cancel_inside(dn_observer_cancel, NULL);
         check_cancel_inside(dn_observer_cancel_wait, NULL);
-        check_cancel_inside(dn_observer_cancel, &inline_executor);
-        check_cancel_inside(dn_observer_cancel_wait, &inline_executor);
+        check_cancel_inside(dn_observer_cancel, inline_executor);
+        check_cancel_inside(dn_observer_cancel_wait, inline_executor);
 }
 
 static void call_everything(void *context)
@@ -112,12 +112,14 @@ static void call_everything_on_event(const dn_event *event, void *context)
 TEST(bothHooksMayCallAnyFunction)
 {
         test_bus_begin();
-        dn_executor executors[] = {dn_executor_delivery_thread(), dn_executor_inline()};
+        const dn_executor *executors[] = {dn_executor_delivery_thread(), dn_executor_inline()};
         static tally seen = {0};
 
         for (unsigned i = 0; i < 2; i++) {
-                dn_handler handler = {call_everything_on_event, &seen, call_everything};
-                dn_observer *observer = observe_ok(dn_center_darwin(), N, handler, &executors[i]);
+                dn_handler handler = {.invoke = call_everything_on_event,
+                                      .context = &seen,
+                                      .destroy = call_everything};
+                dn_observer *observer = observe_ok(dn_center_darwin(), N, &handler, executors[i]);
                 post_ok(dn_center_darwin(), N);
                 WAIT_UNTIL_EQ(seen.n_calls, 2 * i + 1);
                 tally_drop(observer);
@@ -142,11 +144,11 @@ static void check_alone(const dn_event *event, void *context)
 TEST(postInsideACallbackDoesNotReenterIt)
 {
         test_bus_begin();
-        dn_executor executors[] = {dn_executor_delivery_thread(), dn_executor_inline()};
+        const dn_executor *executors[] = {dn_executor_delivery_thread(), dn_executor_inline()};
         dn_handler handler = {.invoke = check_alone};
 
         for (unsigned i = 0; i < 2; i++) {
-                dn_observer *observer = observe_ok(dn_center_darwin(), N, handler, &executors[i]);
+                dn_observer *observer = observe_ok(dn_center_darwin(), N, &handler, executors[i]);
                 n_entered = 0;
                 post_ok(dn_center_darwin(), N);
                 WAIT_UNTIL_EQ(n_entered, 100);
@@ -198,7 +200,7 @@ static void check_exclusive(dn_center *center)
 {
         dn_executor executor = {.enqueue = enqueue_alone};
         dn_handler handler = {.invoke = call_exclusively};
-        dn_observer *observer = observe_ok(center, "self.x", handler, &executor);
+        dn_observer *observer = observe_ok(center, "self.x", &handler, &executor);
 
         n_calls = n_works_ended = 0;
         for (int i = 0; i < 3; i++)
@@ -221,7 +223,7 @@ TEST(observersOfOneNameRunInRegistrationOrder)
         test_bus_begin();
 
         for (int i = 0; i < 20; i++)
-                observe_ok(dn_center_darwin(), N, noting(i), NULL);
+                observe_ok(dn_center_darwin(), N, NOTING(i), NULL);
         post_ok(dn_center_darwin(), N);
         WAIT_UNTIL_EQ(n_noted, 20);
         post_elsewhere(N, 1, "return");
@@ -296,7 +298,7 @@ static void remove_victim(const dn_event *event, void *context)
 static void check_removal_before_its_turn(dn_center *center)
 {
         dn_handler handler = {.invoke = remove_victim};
-        dn_observer *observer = observe_ok(center, "self." N, handler, NULL);
+        dn_observer *observer = observe_ok(center, "self." N, &handler, NULL);
 
         n_removals = 0;
         for (unsigned i = 1; i <= 20; i++) {
@@ -339,7 +341,7 @@ static void check_removal_between_calls(dn_center *center)
         seen = (tally){0};
         n_removals = 0;
         for (unsigned i = 1; i <= 20; i++) {
-                CHECK_EQ(dn_center_observe(center, name, handler, NULL, &self_remover), 0);
+                CHECK_EQ(dn_center_observe(center, name, &handler, NULL, &self_remover), 0);
                 successor = tally_observe(center, name, &seen);
                 post_ok(center, name);
                 WAIT_UNTIL_EQ(n_removals, i);
@@ -373,7 +375,7 @@ static void check_newcomers(dn_center *center, const char *name, const dn_execut
         dn_handler handler = {.invoke = add_newcomers};
 
         all_added = false;
-        CHECK_EQ(dn_center_observe(center, name, handler, executor, NULL), 0);
+        CHECK_EQ(dn_center_observe(center, name, &handler, executor, NULL), 0);
         post_ok(center, name);
         WAIT_UNTIL(all_added);
         fence_executor();
@@ -388,10 +390,10 @@ static void check_newcomers(dn_center *center, const char *name, const dn_execut
 
 TEST_NO_BUS(observersAddedDuringADeliveryWaitForTheNext)
 {
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
 
         check_newcomers(dn_center_darwin(), "self.delivery", NULL);
-        check_newcomers(dn_center_darwin(), "self.inline", &executor);
+        check_newcomers(dn_center_darwin(), "self.inline", executor);
         check_newcomers(dn_center_local(), "N", NULL);
 }
 

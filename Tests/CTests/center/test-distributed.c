@@ -61,7 +61,7 @@ TEST_ON_BUS(aPostReachesExactAndPrefixObserversOnceEachInOrder)
 
         await_bus(center);
         for (int i = 0; i < N; i++)
-                CHECK_EQ(dn_center_observe_filtered(center, &filters[i % 3], noting(i), NULL, NULL),
+                CHECK_EQ(dn_center_observe_filtered(center, &filters[i % 3], NOTING(i), NULL, NULL),
                          0);
         CHECK_EQ(dn_center_post(poster, NAME, NULL, NULL, 0), 0);
         WAIT_UNTIL_EQ(n_noted, N);
@@ -139,7 +139,7 @@ TEST_ON_BUS(waitingPostsGoToTheHandlerThatReplacesAnother)
         for (int i = 0; i < 5; i++)
                 CHECK_EQ(post_number(center, NAME, "x", i), 0);
         WAIT_UNTIL_EQ(before.n_calls, 1);
-        CHECK_EQ(dn_observer_replace(old, record_handler(&after), NULL, &new), 0);
+        CHECK_EQ(dn_observer_replace(old, RECORD_HANDLER(&after), NULL, &new), 0);
         CHECK_EQ(post_number(center, NAME, "y", 5), 0);
         CHECK_EQ(post_number(center, NAME, "x", 6), 0);
         before.blocks = false;

@@ -76,14 +76,13 @@ static void never_return(const dn_event *event, void *context)
 ROLE(exitWhileAHandlerRuns)
 {
         bool is_late = strcmp(args[0], "late") == 0, is_inside = strcmp(args[0], "inside") == 0;
-        dn_handler handler = { is_late     ? return_late
+        dn_handler handler = { .invoke = is_late     ? return_late
                                : is_inside ? exit_inside
-                                           : never_return,
-                               &seen, NULL };
+                                           : never_return, .context = &seen };
 
         if (is_late)
                 CHECK_EQ(atexit(check_return), 0);
-        observe_ok(dn_center_darwin(), NAME, handler, NULL);
+        observe_ok(dn_center_darwin(), NAME, &handler, NULL);
         CHECK_EQ(atexit(note_exit), 0); /* runs before the library's */
         post_ok(dn_center_darwin(), NAME);
         WAIT_UNTIL(seen.n_calls > 0);
@@ -117,10 +116,10 @@ static void stay(const dn_event *event, void *context)
 /* "block" keeps it from reading; it posts and observes "last". */
 ROLE(leaveWithSomethingUnread)
 {
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
         char line[8];
 
-        observe_ok(dn_center_darwin(), "block", (dn_handler){.invoke = stay}, &executor);
+        observe_ok(dn_center_darwin(), "block", &(dn_handler){.invoke = stay}, executor);
         tally_observe(dn_center_darwin(), "last", &seen);
         CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
         printf("ready\n");

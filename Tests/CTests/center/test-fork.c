@@ -63,7 +63,7 @@ TEST_NO_BUS(parentsWorkDoesNothingInTheChild)
         dn_center *center = open_center("none");
         static tally seen = {0};
 
-        CHECK_EQ(dn_center_observe(center, "N", tally_handler(&seen), &executor, NULL), 0);
+        CHECK_EQ(dn_center_observe(center, "N", TALLY_HANDLER(&seen), &executor, NULL), 0);
         CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
         WAIT_UNTIL(is_kept);
         pid_t pid = test_fork();

@@ -82,7 +82,7 @@ TEST_NO_BUS(callbackReceivesWhatWasPostedBeforeThePostReturns)
 {
         const dn_dict *user_info = (const dn_dict *)y; /* passed on, never inspected */
 
-        observe_ok(dn_center_local(), "N", (dn_handler){.invoke = note_event}, NULL);
+        observe_ok(dn_center_local(), "N", &(dn_handler){.invoke = note_event}, NULL);
         CHECK_EQ(dn_center_post(dn_center_local(), "N", x, user_info, 0), 0);
         CHECK(pthread_equal(seen_thread, pthread_self()));
         CHECK(seen_event.center == dn_center_local());
@@ -102,7 +102,7 @@ TEST_NO_BUS(observersOfAllNamesFollowThoseOfTheName)
                         .name = i % 2 ? NULL : "N",
                         .object = i % 4 < 2 ? NULL : x,
                 };
-                CHECK_EQ(dn_center_observe_filtered(dn_center_local(), &filter, noting(i), NULL,
+                CHECK_EQ(dn_center_observe_filtered(dn_center_local(), &filter, NOTING(i), NULL,
                                                     NULL),
                          0);
         }
@@ -129,7 +129,7 @@ static void post_again(const dn_event *event, void *context)
 
 TEST_NO_BUS(postsNest)
 {
-        nested = observe_ok(dn_center_local(), "N", (dn_handler){.invoke = post_again}, NULL);
+        nested = observe_ok(dn_center_local(), "N", &(dn_handler){.invoke = post_again}, NULL);
         post("N", NULL);
         CHECK_EQ(deepest, 3);
         deepest = 0;

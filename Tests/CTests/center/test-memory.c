@@ -38,7 +38,7 @@ static int observe_and_cancel(void)
 {
         uint64_t n_before = seen.n_destroyed;
         dn_observer *observer = NULL;
-        int r = dn_center_observe(dn_center_darwin(), "N", tally_handler(&seen), NULL, &observer);
+        int r = dn_center_observe(dn_center_darwin(), "N", TALLY_HANDLER(&seen), NULL, &observer);
 
         n_until_failure = -1;
         CHECK_EQ(r == 0, observer != NULL);

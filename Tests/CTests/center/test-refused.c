@@ -37,7 +37,7 @@ TEST(threadsAreMadeWhenANameIsRegistered)
         test_bus_begin();
         test_child *other = spawn_member("y");
         refuses_threads = true;
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), "x", tally_handler(&refused), NULL, NULL),
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "x", TALLY_HANDLER(&refused), NULL, NULL),
                  -EAGAIN);
         CHECK_EQ(refused.n_destroyed, 1);
         refuses_threads = false;
@@ -74,7 +74,7 @@ ROLE(useWithoutSharedFutexes)
         static tally seen;
 
         refuse_shared_futexes();
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), "x", tally_handler(&seen), NULL, NULL),
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "x", TALLY_HANDLER(&seen), NULL, NULL),
                  DN_NOT_CONNECTED);
         CHECK_EQ(dn_center_post(dn_center_darwin(), "x", NULL, NULL, 0), DN_NOT_CONNECTED);
         WAIT_UNTIL_EQ(seen.n_calls, 1);
@@ -152,9 +152,9 @@ ROLE(useWithoutTheCall)
         refuse_call(atoi(args[0]), atoi(args[1]));
         check_listed("post", dn_center_post(darwin, "x", NULL, NULL, 0));
         check_listed("observe",
-                     dn_center_observe(darwin, "x", tally_handler(&seen[0]), NULL, NULL));
+                     dn_center_observe(darwin, "x", TALLY_HANDLER(&seen[0]), NULL, NULL));
         check_listed("observe_prefix",
-                     dn_center_observe_prefix(darwin, "x", tally_handler(&seen[1]), NULL, NULL));
+                     dn_center_observe_prefix(darwin, "x", TALLY_HANDLER(&seen[1]), NULL, NULL));
         check_listed("post", dn_center_post(darwin, "x", NULL, NULL, 0));
         check_listed("post", dn_center_post(dn_center_distributed(), "x", NULL, NULL, 0));
         check_listed("open", dn_center_open(NULL, &other));

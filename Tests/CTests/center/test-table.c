@@ -438,7 +438,7 @@ ROLE(lateMember)
         CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
         lower = (struct rlimit){STDERR_FILENO + 1 + strtoul(args[1], NULL, 10), before.rlim_max};
         CHECK_EQ(setrlimit(RLIMIT_NOFILE, &lower), 0);
-        r = dn_center_observe(dn_center_darwin(), args[0], tally_handler(&seen), NULL, &observer);
+        r = dn_center_observe(dn_center_darwin(), args[0], TALLY_HANDLER(&seen), NULL, &observer);
         CHECK(r >= 0 || r == -EMFILE);
         CHECK((r == -EMFILE) == !observer);
         (void)notify_register_check(args[0], &token);

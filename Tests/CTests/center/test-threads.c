@@ -28,11 +28,14 @@ static void count_destroyed(void *context)
         free(context); /* a double free or use after free is reported by the sanitizer */
 }
 
-static dn_handler fresh_handler(void)
+static void *make_context(void)
 {
         n_made++;
-        return (dn_handler){count_call, malloc(1), count_destroyed};
+        return malloc(1);
 }
+
+#define FRESH_HANDLER()                                                                            \
+        (&(dn_handler){.invoke = count_call, .context = make_context(), .destroy = count_destroyed})
 
 /* One round; each of eight threads runs many. */
 static void (*busy_round)(const char *name, void *thread, unsigned round);
@@ -71,11 +74,11 @@ static void use_center(dn_center *center, const char *name, unsigned round)
 {
         dn_observer *observer = NULL;
 
-        CHECK_EQ(dn_center_observe(center, name, fresh_handler(), NULL, &observer), 0);
+        CHECK_EQ(dn_center_observe(center, name, FRESH_HANDLER(), NULL, &observer), 0);
         post_ok(center, name);
         if (round % 3 == 0) {
                 dn_observer *next = NULL;
-                CHECK_EQ(dn_observer_replace(observer, fresh_handler(), NULL, &next), 0);
+                CHECK_EQ(dn_observer_replace(observer, FRESH_HANDLER(), NULL, &next), 0);
                 dn_observer_unref(observer);
                 observer = next;
         }
@@ -119,7 +122,7 @@ static void use_distributed(const char *name, void *thread, unsigned round)
 
         if (round % 5 == 0)
                 filter = (dn_filter){.prefix = "busy.", .behavior = behavior};
-        CHECK_EQ(dn_center_observe_filtered(center, &filter, fresh_handler(), NULL, &observer), 0);
+        CHECK_EQ(dn_center_observe_filtered(center, &filter, FRESH_HANDLER(), NULL, &observer), 0);
         CHECK_EQ(dn_center_add_observer(center, thread, count_callback, name, object, behavior), 0);
         post_or_be_refused(name, object, round);
         CHECK_EQ(dn_center_set_suspended(center, round % 3 == 0), 0);
@@ -164,7 +167,7 @@ TEST(registrationCyclesDestroyOnceAndLeaveNeitherRulesNorMemory)
 
         for (int i = 0; i < N_CYCLES; i++) {
                 dn_observer *observer = NULL;
-                CHECK_EQ(dn_center_observe(center, "cycle", fresh_handler(), NULL, &observer), 0);
+                CHECK_EQ(dn_center_observe(center, "cycle", FRESH_HANDLER(), NULL, &observer), 0);
                 tally_drop(observer);
                 if (i == N_CYCLES / 10)
                         early = test_resident_bytes();

@@ -159,7 +159,7 @@ TEST_ON_BUS(ignoredArgumentsAreNotReadWhileAPostWaits)
         test_bus *bus = test_bus_begin();
         static tally seen = {0};
 
-        CHECK_EQ(dn_center_observe_prefix(center, "N", tally_handler(&seen), NULL, &observer), 0);
+        CHECK_EQ(dn_center_observe_prefix(center, "N", TALLY_HANDLER(&seen), NULL, &observer), 0);
         test_bus_kill(bus);
         CHECK_EQ(dn_center_post(center, "N", (const void *)8, (const dn_dict *)8, 0), 0);
         WAIT_UNTIL_EQ(seen.n_posts, 1);

@@ -40,11 +40,11 @@ TEST(sixteenWaitingPostsAreDeliveredOneByOne)
  * Nothing is merged for that observer if it hears each post before the next one arrives. */
 TEST(postsAboveSixteenAreMergedButCounted)
 {
-        dn_executor inline_executor = dn_executor_inline();
+        const dn_executor *inline_executor = dn_executor_inline();
         static tally quick = {0};
 
         block_observer();
-        tally_observe_on(dn_center_darwin(), "slow", &quick, &inline_executor);
+        tally_observe_on(dn_center_darwin(), "slow", &quick, inline_executor);
         for (unsigned i = 1; i <= 100; i++) {
                 post_ok(dn_center_darwin(), "slow");
                 WAIT_UNTIL_EQ(quick.n_calls, i);

@@ -40,7 +40,7 @@ static void note_thread(const dn_event *event, void *context)
 static void check_thread_name(const char *name, const dn_executor *executor, const char *expected)
 {
         named = false;
-        observe_ok(dn_center_darwin(), name, (dn_handler){.invoke = note_thread}, executor);
+        observe_ok(dn_center_darwin(), name, &(dn_handler){.invoke = note_thread}, executor);
         post_ok(dn_center_darwin(), name);
         WAIT_UNTIL(named);
         CHECK_STREQ(thread_name, expected);
@@ -48,11 +48,11 @@ static void check_thread_name(const char *name, const dn_executor *executor, con
 
 TEST(defaultIsTheDeliveryThreadWithAllSignalsButFaultsBlocked)
 {
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
 
         test_bus_begin();
         check_thread_name("N", NULL, "dn-delivery");
-        check_thread_name("M", &executor, "dn-direct");
+        check_thread_name("M", executor, "dn-direct");
 }
 
 static void post_another(const dn_event *event, void *context)
@@ -66,11 +66,11 @@ TEST_ON_BUS(inlineIsTheServiceThreadForTheDistributedCenter)
 {
         test_bus_begin();
         dn_center *center = dn_center_distributed();
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
         static tally seen = { 0 };
 
-        tally_observe_on(center, "b", &seen, &executor);
-        observe_ok(center, "a", (dn_handler){ .invoke = post_another }, &executor);
+        tally_observe_on(center, "b", &seen, executor);
+        observe_ok(center, "a", &(dn_handler){ .invoke = post_another }, executor);
         CHECK_EQ(dn_center_post(center, "a", NULL, NULL, 0), 0);
         WAIT_UNTIL_EQ(seen.n_calls, 1);
         CHECK_STREQ(thread_name, "dn-service");
@@ -79,14 +79,14 @@ TEST_ON_BUS(inlineIsTheServiceThreadForTheDistributedCenter)
 /* Until then the thread that runs the handlers is the one that others wake. */
 TEST(aSecondExecutorIsServedWhileAHandlerOfTheFirstBlocks)
 {
-        dn_executor inline_executor = dn_executor_inline();
+        const dn_executor *inline_executor = dn_executor_inline();
         static tally blocked = {.blocks = true}, quick = {0};
 
         test_bus_begin();
         tally_observe(dn_center_darwin(), "slow", &blocked);
         post_elsewhere("slow", 1, "return");
         WAIT_UNTIL_EQ(blocked.n_calls, 1);
-        tally_observe_on(dn_center_darwin(), "quick", &quick, &inline_executor);
+        tally_observe_on(dn_center_darwin(), "quick", &quick, inline_executor);
         for (unsigned i = 1; i <= 5; i++) {
                 post_elsewhere("quick", 1, "return");
                 WAIT_UNTIL_EQ(quick.n_posts, i);
@@ -100,7 +100,7 @@ TEST(aSecondExecutorIsServedWhileAHandlerOfTheFirstBlocks)
  * while the other one sleeps. */
 TEST_NO_BUS(aThreadThatClearsTheWordOfAnotherWakesIt)
 {
-        dn_executor inline_executor = dn_executor_inline();
+        const dn_executor *inline_executor = dn_executor_inline();
         static tally blocked = {.blocks = true}, quick = {0};
         const dn__region *region;
         dn__wake_word *word;
@@ -109,7 +109,7 @@ TEST_NO_BUS(aThreadThatClearsTheWordOfAnotherWakesIt)
         tally_observe(dn_center_darwin(), "slow", &blocked);
         post_elsewhere("slow", 1, "return");
         WAIT_UNTIL_EQ(blocked.n_calls, 1);
-        tally_observe_on(dn_center_darwin(), "quick", &quick, &inline_executor);
+        tally_observe_on(dn_center_darwin(), "quick", &quick, inline_executor);
         region = dn__hub_find(dn_center_darwin())->member.region;
         word = &region->table->processes[region->process].wake;
         WAIT_UNTIL_EQ(dn__wake_state_of(*word), DN__WAKE_ASLEEP);
@@ -131,7 +131,7 @@ ROLE(flood)
 /* The word that others ring goes from one thread to the other amid rings. */
 TEST_NO_BUS(noPostIsMissedWhileTheWordChangesThreads)
 {
-        dn_executor inline_executor = dn_executor_inline();
+        const dn_executor *inline_executor = dn_executor_inline();
 
         test_bus_use_none();
         test_spawn_role("flood", "F", NULL);
@@ -142,7 +142,7 @@ TEST_NO_BUS(noPostIsMissedWhileTheWordChangesThreads)
                 dn_observer *observers[] = {
                         tally_observe(center, "F", &of_flood),
                         tally_observe(center, "D", &of_default),
-                        tally_observe_on(center, "I", &of_inline, &inline_executor),
+                        tally_observe_on(center, "I", &of_inline, inline_executor),
                 };
                 CHECK_STREQ(test_child_ask(poster, "D"), "posted");
                 CHECK_STREQ(test_child_ask(poster, "I"), "posted");
@@ -162,11 +162,11 @@ static _Atomic bool refuses;
 
 static int host_enqueue(void *context, dn_work_fn work, void *argument)
 {
-        dn_executor executor = dn_loop_executor(host);
+        const dn_executor *executor = dn_loop_executor(host);
 
         if (refuses)
                 return -ENOMEM;
-        CHECK_EQ(executor.enqueue(executor.context, work, argument), 0);
+        CHECK_EQ(executor->enqueue(executor->context, work, argument), 0);
         n_enqueued++;
         return 0;
 }
@@ -175,7 +175,11 @@ static dn_executor begin_host(void)
 {
         test_bus_begin();
         host = new_loop();
-        return (dn_executor){host_enqueue, NULL, retain_executor, release_executor};
+        return (dn_executor){
+                .enqueue = host_enqueue,
+                .retain = retain_executor,
+                .release = release_executor,
+        };
 }
 
 TEST(executorValueIsReleasedForEachObserverAfterItsLastWork)
@@ -254,7 +258,7 @@ TEST(setExecutorMovesLaterObserversOnly)
 TEST(hostsInlineValueIsReleasedOnce)
 {
         test_bus_begin();
-        dn_executor executor = dn_executor_inline();
+        dn_executor executor = *dn_executor_inline();
         static tally seen, value;
 
         executor.context = &value;
@@ -286,12 +290,13 @@ static void leave(int signal)
 /* Argument: "inline", or anything else for the delivery thread. */
 ROLE(crashInCallback)
 {
-        dn_executor executor = strcmp(args[0], "inline") == 0 ? dn_executor_inline()
-                                                              : dn_executor_delivery_thread();
+        const dn_executor *executor = strcmp(args[0], "inline") == 0
+                                              ? dn_executor_inline()
+                                              : dn_executor_delivery_thread();
         struct sigaction action = {.sa_handler = leave};
 
         CHECK_EQ(sigaction(SIGSEGV, &action, NULL), 0);
-        observe_ok(dn_center_darwin(), "self.x", (dn_handler){.invoke = crash}, &executor);
+        observe_ok(dn_center_darwin(), "self.x", &(dn_handler){.invoke = crash}, executor);
         post_ok(dn_center_darwin(), "self.x");
         WAIT_UNTIL(false);
         return 1;
@@ -313,8 +318,8 @@ TEST(queuedPostsThatTheExecutorRefusedAreReported)
         static _Atomic uint64_t n_dropped;
         dn_executor executor = begin_host();
         dn_center *center = dn_center_distributed();
-        dn_handler handler = { note_dropped, &n_dropped, NULL };
-        dn_observer *observer = observe_ok(center, "self.x", handler, &executor);
+        dn_handler handler = { .invoke = note_dropped, .context = &n_dropped };
+        dn_observer *observer = observe_ok(center, "self.x", &handler, &executor);
 
         refuses = true;
         for (int i = 0; i < 3; i++)
@@ -347,10 +352,10 @@ static void start_program(const dn_event *event, void *context)
         started = pid;
 }
 
-static void check_that_its_program_can_be_ended(dn_executor executor)
+static void check_that_its_program_can_be_ended(const dn_executor *executor)
 {
         dn_handler handler = {.invoke = start_program};
-        dn_observer *observer = observe_ok(dn_center_darwin(), "program", handler, &executor);
+        dn_observer *observer = observe_ok(dn_center_darwin(), "program", &handler, executor);
         int status = 0;
 
         started = 0;

@@ -20,11 +20,11 @@ static bool becomes_readable(dn_loop *loop)
         return is_readable(loop, (int)(TEST_DEADLINE_US / 1000));
 }
 
-static dn_observer *observe_on(dn_loop *loop, const char *name, dn_handler handler)
+static dn_observer *observe_on(dn_loop *loop, const char *name, const dn_handler *handler)
 {
-        dn_executor executor = dn_loop_executor(loop);
+        const dn_executor *executor = dn_loop_executor(loop);
 
-        return observe_ok(dn_center_darwin(), name, handler, &executor);
+        return observe_ok(dn_center_darwin(), name, handler, executor);
 }
 
 static dn_observer *own_observer;
@@ -40,7 +40,7 @@ TEST(aCallbackMayDropItsObserverAndCloseItsLoop)
         test_bus *bus = test_bus_begin();
         dn_loop *loop = new_loop();
 
-        own_observer = observe_on(loop, "N", (dn_handler){close_loop, loop, NULL});
+        own_observer = observe_on(loop, "N", &(dn_handler){.invoke = close_loop, .context = loop});
         post_ok(dn_center_darwin(), "N");
         CHECK(becomes_readable(loop));
         CHECK_EQ(dn_loop_process(loop), 1);
@@ -53,7 +53,7 @@ TEST(descriptorIsReadableWhileCallbacksWait)
         test_bus_begin();
         dn_loop *loop = new_loop();
         static tally seen = {0};
-        dn_observer *observer = observe_on(loop, "N", tally_handler(&seen));
+        dn_observer *observer = observe_on(loop, "N", TALLY_HANDLER(&seen));
 
         CHECK(fcntl(dn_loop_get_fd(loop), F_GETFD) & FD_CLOEXEC);
         CHECK(!is_readable(loop, 0));
@@ -81,8 +81,8 @@ TEST(workAddedWhileProcessingWaitsForTheNextCall)
         test_bus_begin();
         dn_loop *loop = new_loop();
         static tally seen = {0};
-        dn_handler handler = {post_self, &seen, tally_destroy};
-        dn_observer *observer = observe_on(loop, "N", handler);
+        dn_handler handler = {.invoke = post_self, .context = &seen, .destroy = tally_destroy};
+        dn_observer *observer = observe_on(loop, "N", &handler);
 
         post_ok(dn_center_darwin(), "N");
         for (unsigned i = 1; i <= 20; i++) {
@@ -99,10 +99,10 @@ TEST(oneExecutorValueServesTwoNames)
 {
         test_bus_begin();
         dn_loop *loop = new_loop();
-        dn_executor executor = dn_loop_executor(loop);
+        const dn_executor *executor = dn_loop_executor(loop);
         static tally first = {0}, second = {0};
-        dn_observer *one = tally_observe_on(dn_center_darwin(), "N", &first, &executor);
-        dn_observer *two = tally_observe_on(dn_center_darwin(), "M", &second, &executor);
+        dn_observer *one = tally_observe_on(dn_center_darwin(), "N", &first, executor);
+        dn_observer *two = tally_observe_on(dn_center_darwin(), "M", &second, executor);
 
         tally_drop(one);
         WAIT_UNTIL((dn_loop_process(loop), first.n_destroyed == 1));
@@ -121,8 +121,8 @@ TEST(aPostReachesObserversOnManyExecutors)
         test_bus_begin();
         for (int i = 0; i < 20; i++) {
                 loops[i] = new_loop();
-                dn_executor executor = dn_loop_executor(loops[i]);
-                tally_observe_on(dn_center_darwin(), "N", &seen[i], &executor);
+                const dn_executor *executor = dn_loop_executor(loops[i]);
+                tally_observe_on(dn_center_darwin(), "N", &seen[i], executor);
         }
         post_ok(dn_center_darwin(), "N");
         for (int i = 0; i < 20; i++) {
@@ -136,17 +136,17 @@ TEST(closingRunsWhatWaitsThenRefuses)
 {
         test_peer *peer = test_peer_begin();
         dn_loop *loop = new_loop();
-        dn_executor executor = dn_loop_executor(loop);
+        const dn_executor *executor = dn_loop_executor(loop);
         static tally seen = {0};
-        dn_observer *observer = observe_on(loop, "N", tally_handler(&seen));
+        dn_observer *observer = observe_on(loop, "N", TALLY_HANDLER(&seen));
 
-        executor.retain(executor.context);
+        executor->retain(executor->context);
         post_ok(dn_center_darwin(), "N");
         CHECK(becomes_readable(loop));
         dn_loop_close(loop);
         CHECK_EQ(seen.n_calls, 1);
-        CHECK_EQ(executor.enqueue(executor.context, tally_destroy, &seen), -ECANCELED);
-        executor.release(executor.context);
+        CHECK_EQ(executor->enqueue(executor->context, tally_destroy, &seen), -ECANCELED);
+        executor->release(executor->context);
         post_ok(dn_center_darwin(), "N");
         test_peer_post(peer, "N");
         fence_bus(peer);
@@ -158,11 +158,11 @@ TEST(closingRunsWhatWaitsThenRefuses)
 /* Makes a loop with a waiting callback, on a center without a bus. */
 static dn_center *prepare_to_fork(dn_loop *loop, tally *seen)
 {
-        dn_executor executor = dn_loop_executor(loop);
+        const dn_executor *executor = dn_loop_executor(loop);
         dn_center *center = open_center("none");
 
         SKIP_IF(TEST_HAS_THREAD_SANITIZER, "this sanitizer allows no threads in a forked child");
-        CHECK_EQ(dn_center_observe(center, "N", tally_handler(seen), &executor, NULL), 0);
+        CHECK_EQ(dn_center_observe(center, "N", TALLY_HANDLER(seen), executor, NULL), 0);
         CHECK_EQ(dn_center_post(center, "N", NULL, NULL, 0), 0);
         CHECK(becomes_readable(loop));
         return center;
@@ -183,13 +183,13 @@ static void check_unharmed(dn_loop *loop, dn_center *center, tally *seen)
  * on it. */
 static void use_in_child(dn_loop *loop, dn_center *center, const tally *of_parent)
 {
-        dn_executor executor = dn_loop_executor(loop);
+        const dn_executor *executor = dn_loop_executor(loop);
         static tally fresh = {0};
         dn_observer *observer = NULL;
         int r;
 
         CHECK_EQ(dn_loop_process(loop), 0);
-        r = dn_center_observe(center, "M", tally_handler(&fresh), &executor, &observer);
+        r = dn_center_observe(center, "M", TALLY_HANDLER(&fresh), executor, &observer);
         CHECK((r == 0) == (observer != NULL));
         CHECK_EQ(dn_center_post(center, "M", NULL, NULL, 0), 0);
         CHECK_EQ(dn_loop_process(loop), 0);

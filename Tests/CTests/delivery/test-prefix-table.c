@@ -162,7 +162,7 @@ TEST_NO_BUS(anObserverWithoutATableGetsOneLater)
         test_child *member = spawn_member("com.x");
         forbid_tables();
         remove_table();
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", tally_handler(&seen), NULL,
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", TALLY_HANDLER(&seen), NULL,
                                           &observer),
                  DN_NOT_CONNECTED);
         WAIT_UNTIL((post_by(member, "com.x"), seen.n_posts > 0));

@@ -76,7 +76,7 @@ TEST_NO_BUS(withoutBusAndTableARegistrationSaysSoAndHearsItsOwnProcess)
         test_bus_use_none();
         forbid_tables();
         record_init(&seen);
-        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", record_handler(&seen), NULL,
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", RECORD_HANDLER(&seen), NULL,
                                           &observer),
                  DN_NOT_CONNECTED);
         post_soon(dn_center_darwin(), "com.own");

@@ -12,9 +12,9 @@ static void check_replaced(dn_center *center)
         old.n_calls = old.n_destroyed = new.n_calls = new.n_destroyed = 0;
         post_ok(center, "N");
         WAIT_UNTIL_EQ(old.n_calls, 1);
-        CHECK_EQ(dn_observer_replace(before, tally_handler(&new), NULL, &after), 0);
+        CHECK_EQ(dn_observer_replace(before, TALLY_HANDLER(&new), NULL, &after), 0);
         WAIT_UNTIL_EQ(old.n_destroyed, 1);
-        CHECK_EQ(dn_observer_replace(before, tally_handler(&old), NULL, NULL), -EINVAL);
+        CHECK_EQ(dn_observer_replace(before, TALLY_HANDLER(&old), NULL, NULL), -EINVAL);
         post_ok(center, "N");
         WAIT_UNTIL_EQ(new.n_calls, 1);
         CHECK_EQ(old.n_calls, 1);
@@ -40,7 +40,7 @@ static void check_waiting(const char *name, const dn_executor *executor, tally *
         for (int i = 0; i < 10; i++)
                 post_ok(center, name);
         WAIT_UNTIL_EQ(old->n_calls, 1);
-        CHECK_EQ(dn_observer_replace(before, tally_handler(new), executor, &after), 0);
+        CHECK_EQ(dn_observer_replace(before, TALLY_HANDLER(new), executor, &after), 0);
         if (executor) { /* in one call */
                 WAIT_UNTIL_EQ(new->n_posts, 9);
                 CHECK_EQ(new->n_calls, 1);
@@ -56,12 +56,12 @@ static void check_waiting(const char *name, const dn_executor *executor, tally *
 
 TEST(waitingPostsGoToTheNewHandlerOrItsExecutor)
 {
-        dn_executor inline_executor = dn_executor_inline();
+        const dn_executor *inline_executor = dn_executor_inline();
         static tally old[2], new[2];
 
         test_bus_begin();
         check_waiting("N", NULL, &old[0], &new[0]);
-        check_waiting("M", &inline_executor, &old[1], &new[1]);
+        check_waiting("M", inline_executor, &old[1], &new[1]);
 }
 
 #define N_POSTS 20000
@@ -85,7 +85,7 @@ TEST(everyPostGoesToExactlyOneOfTheHandlers)
         pthread_t thread = test_start_thread(post_many, NULL);
         for (int i = 1; i < N_HANDLERS; i++) {
                 dn_observer *next = NULL;
-                CHECK_EQ(dn_observer_replace(observer, tally_handler(&tallies[i]), NULL, &next),
+                CHECK_EQ(dn_observer_replace(observer, TALLY_HANDLER(&tallies[i]), NULL, &next),
                          0);
                 dn_observer_unref(observer);
                 observer = next;
@@ -121,7 +121,7 @@ static void note_and_replace(const dn_event *event, void *context)
         if (is_done)
                 return;
         is_done = true;
-        CHECK_EQ(dn_observer_replace(before, next, NULL, &replaced), 0);
+        CHECK_EQ(dn_observer_replace(before, &next, NULL, &replaced), 0);
         dn_observer_unref(before);
 }
 
@@ -129,7 +129,7 @@ static dn_observer *observe_noting(const char *mark, void (*invoke)(const dn_eve
 {
         dn_handler handler = {.invoke = invoke, .context = (void *)mark};
 
-        return observe_ok(dn_center_local(), "N", handler, NULL);
+        return observe_ok(dn_center_local(), "N", &handler, NULL);
 }
 
 /* Three observers A, B, C: one of them replaces B by R. */

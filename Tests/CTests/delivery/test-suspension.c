@@ -151,7 +151,7 @@ TEST_ON_BUS(aReplacedObserverStillCoalescesWithWhatWasKept)
         record_init(&next);
         set_suspended(true);
         post_and_wait(NULL, 1);
-        CHECK_EQ(dn_observer_replace(coalescing, record_handler(&next), NULL, NULL), 0);
+        CHECK_EQ(dn_observer_replace(coalescing, RECORD_HANDLER(&next), NULL, NULL), 0);
         post_and_wait(NULL, 2);
         set_suspended(false);
         record_expect(&next, 1, NAME " {\"i\": 2} x2\n");
@@ -189,7 +189,7 @@ TEST(keptPostsOfDifferentNamesComeInTheirOrder)
         record_init(&seen);
         for (int i = 0; i < N_NAMES; i++) {
                 filter.name = names[N_NAMES - 1 - i];
-                CHECK_EQ(dn_center_observe_filtered(center, &filter, record_handler(&seen), NULL,
+                CHECK_EQ(dn_center_observe_filtered(center, &filter, RECORD_HANDLER(&seen), NULL,
                                                     NULL),
                          0);
         }
@@ -229,9 +229,9 @@ static void check_bounded(const dn_dict *user_info, int n_posts, uint64_t n_most
         dn_handler handler = { .invoke = count_event, .context = counts };
         dn_observer *observer = NULL;
         dn_loop *loop = new_loop();
-        dn_executor executor = dn_loop_executor(loop);
+        const dn_executor *executor = dn_loop_executor(loop);
 
-        CHECK_EQ(dn_center_observe_filtered(center, &filter, handler, &executor, &observer), 0);
+        CHECK_EQ(dn_center_observe_filtered(center, &filter, &handler, executor, &observer), 0);
         for (int is_suspended = 1; is_suspended >= 0; is_suspended--) {
                 set_suspended(is_suspended);
                 for (int i = 0; i < n_posts; i++)

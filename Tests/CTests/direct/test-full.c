@@ -100,7 +100,7 @@ static void check_hardly_wakes_up(int result)
 
         SKIP_IF(TEST_HAS_THREAD_SANITIZER, "this sanitizer has a thread of its own that wakes up");
         uint64_t began_us = test_now_us();
-        int r = dn_center_observe(dn_center_darwin(), "N", tally_handler(&seen), NULL, NULL);
+        int r = dn_center_observe(dn_center_darwin(), "N", TALLY_HANDLER(&seen), NULL, NULL);
         CHECK_EQ(result == 0 ? settle_name(dn_center_darwin(), "N", r, began_us) : r, result);
         uint64_t n_before = test_n_sleeps_of_others(), before_us = test_cpu_us();
         test_let_pass_ms(2000);

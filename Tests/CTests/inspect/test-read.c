@@ -63,7 +63,9 @@ static int open_read_only(const char *bus)
 static copy read_now(const char *bus, const char *name)
 {
         copy copy = {0};
-        dn_table_reader reader = {take_table, take_name, take_process, &copy, name};
+        dn_table_reader reader = {.table = take_table, .name = take_name,
+                                  .process = take_process, .context = &copy,
+                                  .name_of_interest = name};
         int fd = open_read_only(bus);
 
         CHECK_EQ(dn_read_table(fd, &reader), 0);
@@ -179,6 +181,8 @@ TEST_NO_BUS(wrongArgumentsAreRefused)
         CHECK_EQ(dn_read_table(fd, NULL), -EINVAL);
         CHECK_EQ(dn_read_table(fd, &reader), 5);
         reader.context = &failed;
+        CHECK_EQ(dn_read_table(fd, &reader), -EINVAL);
+        reader = (dn_table_reader){.reserved = {1}};
         CHECK_EQ(dn_read_table(fd, &reader), -EINVAL);
         close(fd);
 }

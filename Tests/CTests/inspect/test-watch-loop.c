@@ -15,6 +15,7 @@ typedef struct seen {
         int returns;     /* what each post returns */
         _Atomic bool is_ready;
         _Atomic unsigned n_calls;
+        _Atomic unsigned n_destroyed;
 } seen;
 
 static int note_ready(void *context)
@@ -35,9 +36,15 @@ static int note_post(const dn_post_record *record, void *context)
         return self->returns;
 }
 
+static void note_destroyed(void *context)
+{
+        ((seen *)context)->n_destroyed++;
+}
+
 static dn_watch *open_watch(const char *bus, seen *self)
 {
-        dn_watcher watcher = {note_ready, note_post, self};
+        dn_watcher watcher = {.ready = note_ready, .post = note_post, .context = self,
+                              .destroy = note_destroyed};
         dn_watch *watch = NULL;
 
         CHECK_EQ(dn_watch_open(bus, NULL, &watcher, &watch), 0);
@@ -174,7 +181,9 @@ TEST_ON_BUS(lossOfTheBusEndsTheWatch)
         WAIT_UNTIL(turn(watch) == -ENOTCONN);
         CHECK(is_readable(watch));
         CHECK_EQ(dn_watch_process(watch), -ENOTCONN);
+        CHECK_EQ(self.n_destroyed, 0);
         dn_watch_close(watch);
+        CHECK_EQ(self.n_destroyed, 1);
 }
 
 TEST_ON_BUS(libraryIsNotShutDownUnderAWatch)
@@ -212,13 +221,21 @@ TEST_ON_BUS(childLeavesTheWatchOfItsParentAlone)
 
 TEST_NO_BUS(watchFunctionsRefuseWrongArguments)
 {
-        dn_watcher watcher = {.post = note_post}, without = {.ready = note_ready};
+        static seen self = {0};
+        dn_watcher watcher = {.post = note_post, .context = &self, .destroy = note_destroyed};
+        dn_watcher without = watcher, later = watcher;
         dn_watch *untouched = (dn_watch *)&watcher;
 
         CHECK_EQ(dn_watch_open("none", NULL, NULL, &untouched), -EINVAL);
+        without.post = NULL;
         CHECK_EQ(dn_watch_open("none", NULL, &without, &untouched), -EINVAL);
+        later.reserved[0] = 1;
+        CHECK_EQ(dn_watch_open("none", NULL, &later, &untouched), -EINVAL);
         CHECK_EQ(dn_watch_open("", NULL, &watcher, &untouched), -EINVAL);
         CHECK_EQ(dn_watch_open("none", NULL, &watcher, NULL), -EINVAL);
+        CHECK_EQ(dn_watch_open("none", NULL, &watcher, &untouched), -ENOTCONN);
+        CHECK_EQ(dn_watch_posts("none", NULL, &watcher), -ENOTCONN);
+        CHECK_EQ(self.n_destroyed, 6);
         CHECK(untouched == (dn_watch *)&watcher);
         CHECK_EQ(dn_watch_get_fd(NULL), -EINVAL);
         CHECK_EQ(dn_watch_process(NULL), -EINVAL);

@@ -141,6 +141,13 @@ static int return_context(void *context)
         return *(int *)context;
 }
 
+static unsigned n_destroyed;
+
+static void note_destroyed(void *context)
+{
+        n_destroyed++;
+}
+
 static int must_not_be_called(const dn_post_record *record, void *context)
 {
         test_fail(__FILE__, __LINE__, "called");
@@ -150,10 +157,12 @@ TEST_ON_BUS(readyCallbackCanStop)
 {
         test_bus_begin();
         int result = 5;
-        dn_watcher watcher = {return_context, must_not_be_called, &result};
+        dn_watcher watcher = {.ready = return_context, .post = must_not_be_called,
+                              .context = &result, .destroy = note_destroyed};
         unsigned n_fds = test_n_fds();
 
         CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), 5);
+        CHECK_EQ(n_destroyed, 1);
         result = -EAGAIN;
         CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), -EINVAL);
         CHECK_EQ(test_n_fds(), n_fds);
@@ -171,7 +180,7 @@ TEST_ON_BUS(busWithoutRoomForRulesIsAnError)
 TEST_NO_BUS(withoutABusItFails)
 {
         static const char *const buses[] = {"none", "other:", "unix:path=/nonexistent/bus", NULL};
-        dn_watcher watcher = {return_context, must_not_be_called, NULL};
+        dn_watcher watcher = {.ready = return_context, .post = must_not_be_called};
         unsigned n_fds = test_n_fds();
         int silent;
 

@@ -37,7 +37,7 @@ ROLE(chatter)
 
         CHECK(dup2(STDOUT_FILENO, STDERR_FILENO) == STDERR_FILENO);
         if (n_args > 0 && strcmp(args[0], "as-host") == 0)
-                dn_set_diagnostics(&host);
+                CHECK_EQ(dn_set_diagnostics(&host), 0);
         else if (n_args > 0)
                 forbid_tables();
         observer = tally_observe_soon(dn_center_darwin(), "N", &seen);
@@ -197,12 +197,22 @@ static void count_report(const char *message, void *context)
         n_reported += strstr(message, "cannot reach the bus ") != NULL;
 }
 
+TEST_NO_BUS(diagnosticsNeedAFunctionAndNothingThatIsReserved)
+{
+        static const dn_diagnostics without = {.context = "host"};
+        static const dn_diagnostics later = {.invoke = count_report, .reserved = {1}};
+
+        CHECK_EQ(dn_set_diagnostics(&without), -EINVAL);
+        CHECK_EQ(dn_set_diagnostics(&later), -EINVAL);
+        CHECK_EQ(dn_set_diagnostics(NULL), 0);
+}
+
 TEST_ON_BUS(aBusThatCannotBeReachedIsReportedOnce)
 {
         static const dn_diagnostics diagnostics = {.invoke = count_report};
         test_bus *bus = test_bus_begin();
 
-        dn_set_diagnostics(&diagnostics);
+        CHECK_EQ(dn_set_diagnostics(&diagnostics), 0);
         for (unsigned n = 1; n <= 2; n++) {
                 refuses_connections = true;
                 (void)dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0);
@@ -225,7 +235,7 @@ ROLE(observeLoudly)
 
         CHECK(dup2(STDOUT_FILENO, STDERR_FILENO) == STDERR_FILENO);
         for (int i = 0; i < n_args; i++)
-                (void)dn_center_observe(dn_center_darwin(), args[i], tally_handler(&seen[i]), NULL,
+                (void)dn_center_observe(dn_center_darwin(), args[i], TALLY_HANDLER(&seen[i]), NULL,
                                         NULL);
         printf("done\n");
         return 0;

@@ -151,7 +151,8 @@ TEST(pluginThatEndsItsLibraryDoesNotEndThatOfItsHost)
 {
         static _Atomic unsigned n_calls;
         dn_center *(*darwin)(void);
-        int (*observe)(dn_center *, const char *, dn_handler, const dn_executor *, dn_observer **);
+        int (*observe)(dn_center *, const char *, const dn_handler *, const dn_executor *,
+                       dn_observer **);
         int (*post)(dn_center *, const char *, const char *, const dn_dict *, uint32_t);
         char path[PATH_MAX];
         void *host;
@@ -164,8 +165,8 @@ TEST(pluginThatEndsItsLibraryDoesNotEndThatOfItsHost)
         *(void **)&darwin = find_function(host, "dn_center_darwin");
         *(void **)&observe = find_function(host, "dn_center_observe");
         *(void **)&post = find_function(host, "dn_center_post");
-        CHECK_EQ(observe(darwin(), "host", (dn_handler){.invoke = count, .context = &n_calls}, NULL,
-                         NULL), 0);
+        dn_handler handler = {.invoke = count, .context = &n_calls};
+        CHECK_EQ(observe(darwin(), "host", &handler, NULL, NULL), 0);
         find_built("plugin.so", path);
         load_use_and_unload(path);
         CHECK_EQ(post(darwin(), "host", NULL, NULL, 0), 0);

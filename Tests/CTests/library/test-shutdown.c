@@ -18,7 +18,7 @@ static void shut_down(void)
 /* Without a handle. */
 static void observe(dn_center *center, const char *name, tally *self)
 {
-        CHECK_EQ(dn_center_observe(center, name, tally_handler(self), NULL, NULL), 0);
+        CHECK_EQ(dn_center_observe(center, name, TALLY_HANDLER(self), NULL, NULL), 0);
 }
 
 /* --- what is left ----------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static uint64_t use_everything(tally *seen, dn_center *opened)
 
         tally_drop(tally_observe(dn_center_darwin(), "dropped", seen));
         observe(dn_center_darwin(), "kept", seen);
-        (void)dn_center_observe_prefix(dn_center_darwin(), "pre", tally_handler(seen), NULL, NULL);
+        (void)dn_center_observe_prefix(dn_center_darwin(), "pre", TALLY_HANDLER(seen), NULL, NULL);
         observe(dn_center_local(), "local", seen);
         observe(opened, "opened", seen);
         CHECK_EQ(dn_center_add_observer(dn_center_darwin(), seen, tally_callback, "cf", NULL, 0),
@@ -152,7 +152,7 @@ TEST(handlesOfTheHostMayBeReleasedAfterwards)
         observer = tally_observe(center, "x", &seen);
         shut_down();
         CHECK_EQ(seen.n_destroyed, 1);
-        CHECK_EQ(dn_observer_replace(observer, tally_handler(&seen), NULL, &other), -EINVAL);
+        CHECK_EQ(dn_observer_replace(observer, TALLY_HANDLER(&seen), NULL, &other), -EINVAL);
         CHECK_EQ(seen.n_destroyed, 2);
         dn_observer_cancel_wait(observer);
         CHECK(!dn_observer_unref(observer));
@@ -209,7 +209,7 @@ static void *keep_registering(void *name)
         int token;
 
         while (!is_over)
-                if (dn_notify_register_callback(name, handler, NULL, &token) == NOTIFY_STATUS_OK)
+                if (dn_notify_register_callback(name, &handler, NULL, &token) == NOTIFY_STATUS_OK)
                         (void)notify_cancel(token);
         return NULL;
 }
@@ -282,7 +282,7 @@ static void check_refused_in_callback(dn_center *center)
         dn_handler handler = {.invoke = shut_down_inside};
 
         result_inside = 0;
-        CHECK_EQ(dn_center_observe(center, "self.x", handler, NULL, NULL), 0);
+        CHECK_EQ(dn_center_observe(center, "self.x", &handler, NULL, NULL), 0);
         post_ok(center, "self.x");
         WAIT_UNTIL_EQ(result_inside, -EDEADLK);
 }
@@ -297,20 +297,21 @@ TEST_NO_BUS(libraryThatCouldMakeNoThreadIsShutDown)
         if (geteuid() == 0)
                 CHECK_EQ(setreuid(65534, 65534), 0); /* root has no limit */
         CHECK_EQ(setrlimit(RLIMIT_NPROC, &none), 0);
-        CHECK(dn_center_observe(dn_center_darwin(), "x", handler, NULL, NULL) < 0);
+        CHECK(dn_center_observe(dn_center_darwin(), "x", &handler, NULL, NULL) < 0);
         CHECK_EQ(dn_shutdown(), 0);
 }
 
 TEST_NO_BUS(shutdownIsRefusedInACallback)
 {
         tally seen = {0};
-        dn_handler handler = {tally_invoke, &seen, shut_down_in_hook};
+        dn_handler handler = {.invoke = tally_invoke, .context = &seen,
+                              .destroy = shut_down_in_hook};
         dn_observer *observer;
 
         check_refused_in_callback(dn_center_darwin());
         check_refused_in_callback(dn_center_local());
         result_inside = 0;
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), "self.y", handler, NULL, &observer), 0);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "self.y", &handler, NULL, &observer), 0);
         tally_drop(observer);
         CHECK_EQ(result_inside, -EDEADLK);
         shut_down();
@@ -374,9 +375,9 @@ TEST(deliveryThatWaitsInALoopOfTheHostIsNotLeftBehind)
         test_bus_begin();
         tally seen = {0};
         dn_loop *loop = new_loop();
-        dn_executor executor = dn_loop_executor(loop);
+        const dn_executor *executor = dn_loop_executor(loop);
 
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), "x", tally_handler(&seen), &executor, NULL),
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "x", TALLY_HANDLER(&seen), executor, NULL),
                  0);
         post_ok(dn_center_darwin(), "x");
         CHECK_EQ(dn_shutdown(), -EBUSY);

@@ -44,7 +44,7 @@ static void check_registration_is_refused(const char *name)
         uint64_t n_before = seen.n_destroyed;
 
         check_no_kind_registers(name, NOTIFY_STATUS_NOT_AUTHORIZED);
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), name, tally_handler(&seen), NULL, &observer),
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), name, TALLY_HANDLER(&seen), NULL, &observer),
                  -EACCES);
         CHECK(!observer);
         CHECK_EQ(seen.n_destroyed, n_before + 1);

@@ -17,7 +17,7 @@ static void check_failure(const char *name, dn_token_handler handler, dn_executo
 
         seen.n_destroyed = 0;
         handler.context = &seen;
-        CHECK_EQ(dn_notify_register_callback(name, handler, &executor, has_output ? &token : NULL),
+        CHECK_EQ(dn_notify_register_callback(name, &handler, &executor, has_output ? &token : NULL),
                  status);
         CHECK_EQ(token, UNTOUCHED);
         CHECK_EQ(seen.n_destroyed, 1);
@@ -29,14 +29,16 @@ TEST(everyFailureConsumesTheContextButNotTheExecutor)
 {
         test_bus_begin();
         dn_executor executor = refusing_executor();
-        dn_executor without = {NULL, NULL, retain_executor, release_executor};
-        dn_token_handler handler = {count_call, NULL, tally_destroy};
-        dn_token_handler empty = {NULL, NULL, tally_destroy};
+        dn_executor without = {.retain = retain_executor, .release = release_executor};
+        dn_token_handler handler = {.invoke = count_call, .destroy = tally_destroy};
+        dn_token_handler empty = {.destroy = tally_destroy};
+        dn_token_handler later = {.invoke = count_call, .destroy = tally_destroy, .reserved = {1}};
         uid_t own = geteuid();
 
         post(N); /* connects */
         check_failure(N, handler, executor, false, NOTIFY_STATUS_NULL_INPUT);
         check_failure(N, empty, executor, true, NOTIFY_STATUS_NULL_INPUT);
+        check_failure(N, later, executor, true, NOTIFY_STATUS_FAILED);
         check_failure(N, handler, without, true, NOTIFY_STATUS_NULL_INPUT);
         check_failure(NULL, handler, executor, true, NOTIFY_STATUS_INVALID_NAME);
         check_failure("", handler, executor, true, NOTIFY_STATUS_INVALID_NAME);
@@ -52,7 +54,7 @@ TEST(everyFailureConsumesTheContextButNotTheExecutor)
 TEST_NO_BUS(neitherBusNorTableConsumesTheContextAndKeepsNoExecutor)
 {
         dn_executor executor = refusing_executor();
-        dn_token_handler handler = {count_call, NULL, tally_destroy};
+        dn_token_handler handler = {.invoke = count_call, .destroy = tally_destroy};
 
         forbid_tables();
         check_failure(N, handler, executor, true, NOTIFY_STATUS_SERVER_NOT_FOUND);
@@ -76,8 +78,9 @@ static void check_self_cancellation(const dn_executor *executor)
         int token;
 
         for (int i = 0; i < 10; i++) {
-                dn_token_handler handler = {cancel_self, &seen[i], tally_destroy};
-                CHECK_EQ(dn_notify_register_callback(N, handler, executor, &token),
+                dn_token_handler handler = {.invoke = cancel_self, .context = &seen[i],
+                                            .destroy = tally_destroy};
+                CHECK_EQ(dn_notify_register_callback(N, &handler, executor, &token),
                          NOTIFY_STATUS_OK);
         }
         for (int i = 0; i < 3; i++)
@@ -92,10 +95,8 @@ static void check_self_cancellation(const dn_executor *executor)
 TEST(callbacksMayCancelThemselves)
 {
         test_bus_begin();
-        dn_executor executor = dn_executor_inline();
-
         check_self_cancellation(NULL);
-        check_self_cancellation(&executor);
+        check_self_cancellation(dn_executor_inline());
 }
 
 static int first_token;
@@ -122,9 +123,10 @@ TEST(tokenIsSetBeforeTheFirstCall)
         pthread_t thread = test_start_thread(keep_posting, NULL);
         for (int i = 0; i < 200; i++) {
                 tally seen = {0};
-                dn_token_handler handler = {compare_token, &seen, tally_destroy};
+                dn_token_handler handler = {.invoke = compare_token, .context = &seen,
+                                            .destroy = tally_destroy};
                 first_token = UNTOUCHED;
-                CHECK_EQ(dn_notify_register_callback(N, handler, NULL, &first_token),
+                CHECK_EQ(dn_notify_register_callback(N, &handler, NULL, &first_token),
                          NOTIFY_STATUS_OK);
                 WAIT_UNTIL(seen.n_calls > 0);
                 cancel(first_token);

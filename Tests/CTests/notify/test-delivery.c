@@ -46,7 +46,7 @@ static void add_noting(const char *name, const char *mark)
         dn_token_handler handler = {.invoke = note_order, .context = (void *)mark};
         int token;
 
-        CHECK_EQ(dn_notify_register_callback(name, handler, NULL, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(dn_notify_register_callback(name, &handler, NULL, &token), NOTIFY_STATUS_OK);
 }
 
 /* Posts of another process that arrive together, by the table and over the bus, have no order. */

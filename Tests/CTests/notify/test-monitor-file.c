@@ -56,11 +56,11 @@ TEST(fileChangeDoesNotConsumeADescriptorsPost)
 {
         begin();
         static tally blocking = {.blocks = true};
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
         int fd = UNTOUCHED, token = add_piped(N, &fd);
 
         monitor(token);
-        add_callback_on("block", &blocking, &executor);
+        add_callback_on("block", &blocking, executor);
         post("block");
         WAIT_UNTIL_EQ(blocking.n_calls, 1); /* no pipe is written before that returns */
         for (int i = 0; i < 5; i++)

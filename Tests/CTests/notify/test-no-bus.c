@@ -11,7 +11,7 @@ static void check_self_names(void)
         static tally seen = {0};
         int token, checked;
 
-        CHECK_EQ(dn_notify_register_callback("self.x", counting(&seen), NULL, &token),
+        CHECK_EQ(dn_notify_register_callback("self.x", COUNTING(&seen), NULL, &token),
                  NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_check("self.x", &checked), NOTIFY_STATUS_OK);
         CHECK(is_changed(checked));
@@ -89,7 +89,7 @@ TEST_ON_BUS(tokensDeliverAgainAfterARestart)
                 CHECK(is_changed(checked));
                 WAIT_UNTIL_EQ(seen.n_calls, i);
         }
-        CHECK_EQ(dn_notify_register_callback("late", counting(&late), NULL, &late_token),
+        CHECK_EQ(dn_notify_register_callback("late", COUNTING(&late), NULL, &late_token),
                  NOTIFY_STATUS_OK);
         CHECK_EQ(notify_register_check("late", &late_checked), NOTIFY_STATUS_OK);
         CHECK(is_changed(late_checked));

@@ -90,7 +90,7 @@ static int read_with(reader *self, const char *name)
         dn_token_handler handler = {.invoke = compare_state, .context = self};
         int token = NOTIFY_TOKEN_INVALID;
 
-        CHECK_EQ(dn_notify_register_callback(name, handler, NULL, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(dn_notify_register_callback(name, &handler, NULL, &token), NOTIFY_STATUS_OK);
         return token;
 }
 

@@ -108,7 +108,7 @@ TEST(callbackMaySuspendItself)
         dn_token_handler handler = {.invoke = suspend_self, .context = &seen};
         int token;
 
-        CHECK_EQ(dn_notify_register_callback(N, handler, NULL, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(dn_notify_register_callback(N, &handler, NULL, &token), NOTIFY_STATUS_OK);
         for (int i = 0; i < 10; i++)
                 post(N);
         check_calls(&seen, 1);

@@ -41,10 +41,10 @@ static void use(int token)
 static void *register_use_cancel(void *argument)
 {
         for (int i = 0; i < N_ROUNDS; i++) {
-                dn_token_handler handler = {do_nothing, NULL, count_end};
+                dn_token_handler handler = {.invoke = do_nothing, .destroy = count_end};
                 int token;
 
-                CHECK_EQ(dn_notify_register_callback(N, handler, NULL, &token), NOTIFY_STATUS_OK);
+                CHECK_EQ(dn_notify_register_callback(N, &handler, NULL, &token), NOTIFY_STATUS_OK);
                 n_created++;
                 use(token);
                 use(add_kind((i + (int)(intptr_t)argument) % N_KINDS, N));
@@ -171,13 +171,13 @@ static void *cancel_guessed(void *argument)
 
 static void register_counted(const char *name, int kind, int *ret_token)
 {
-        dn_token_handler handler = {do_nothing, NULL, count_end};
+        dn_token_handler handler = {.invoke = do_nothing, .destroy = count_end};
 
         if (kind != KIND_CALLBACK) {
                 *ret_token = add_kind(kind, name);
                 return;
         }
-        CHECK_EQ(dn_notify_register_callback(name, handler, NULL, ret_token), NOTIFY_STATUS_OK);
+        CHECK_EQ(dn_notify_register_callback(name, &handler, NULL, ret_token), NOTIFY_STATUS_OK);
         n_created++;
 }
 

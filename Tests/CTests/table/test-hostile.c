@@ -191,7 +191,7 @@ static void use_all(int kept, tally *seen)
         uint32_t value;
 
         (void)notify_register_check("B", &checked);
-        (void)dn_notify_register_callback("A", counting(seen), NULL, &called);
+        (void)dn_notify_register_callback("A", COUNTING(seen), NULL, &called);
         for (int i = 0; i < 50; i++) {
                 (void)is_changed(kept);
                 CHECK_EQ(notify_set_state(kept, (uint64_t)i), NOTIFY_STATUS_OK);

@@ -11,13 +11,13 @@ static int fd, token, sharing; /* two tokens sharing a pipe */
 
 static void prepare(void)
 {
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
         test_bus *bus = test_bus_begin();
 
         region = enter_table(test_bus_address(bus));
         token = add_piped(N, &fd);
         sharing = add_sharing("sharing", fd);
-        add_callback_on("other", &other, &executor);
+        add_callback_on("other", &other, executor);
 }
 
 /* Each apparent post since the last one is written to the pipe. */

@@ -182,8 +182,8 @@ TEST_NO_BUS(theMessageNamesTheCall)
 
         test_bus_use_none();
         lack("linkat", EOPNOTSUPP, NULL);
-        dn_set_diagnostics(&diagnostics);
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), "x", tally_handler(&seen), NULL, NULL),
+        (void)dn_set_diagnostics(&diagnostics);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "x", TALLY_HANDLER(&seen), NULL, NULL),
                  DN_NOT_CONNECTED);
         CHECK_STREQ(said, "cannot open the shared table for none (linkat); using D-Bus only, "
                           "will try again: Operation not supported");

@@ -18,7 +18,7 @@ static void observe_without_slot(const char *name)
         int r;
 
         other->table->owners[set] = other->owner;
-        r = dn_center_observe(dn_center_darwin(), name, tally_handler(&first), NULL, &observer);
+        r = dn_center_observe(dn_center_darwin(), name, TALLY_HANDLER(&first), NULL, &observer);
         CHECK(observer && r >= 0);
         other->table->owners[set] = 0;
 }
@@ -26,9 +26,9 @@ static void observe_without_slot(const char *name)
 /* On return nothing is read from the bus until `blocking` is cleared. */
 static void block_service_thread(void)
 {
-        dn_executor executor = dn_executor_inline();
+        const dn_executor *executor = dn_executor_inline();
 
-        tally_observe_on(dn_center_darwin(), "block", &blocking, &executor);
+        tally_observe_on(dn_center_darwin(), "block", &blocking, executor);
         post_ok(dn_center_darwin(), "block");
         WAIT_UNTIL_EQ(blocking.n_calls, 1);
 }
@@ -72,7 +72,7 @@ TEST_ON_BUS(nameThatGetsNoSlotWhenItIsObservedAgainIsHeardOverTheBus)
         tally_drop(tally_observe(dn_center_darwin(), "late", &second));
         test_child *child = spawn_member("late");
         other->table->owners[set] = other->owner;
-        CHECK(dn_center_observe(dn_center_darwin(), "late", tally_handler(&first), NULL,
+        CHECK(dn_center_observe(dn_center_darwin(), "late", TALLY_HANDLER(&first), NULL,
                                 &observer) >= 0);
         fence_bus(peer);
         post_by(child, "late");

@@ -34,13 +34,13 @@ static void ignore_outcome(const dn_outcome *outcome, void *context)
 
 static void call_everything(void)
 {
-        const dn_call_plan plan = {SERVICE, KIND("Other"), NULL, 0};
-        const dn_call_handler ended = {ignore_outcome, NULL};
+        const dn_call_plan plan = {.service = SERVICE, .kind = KIND("Other")};
+        const dn_call_handler ended = {.ended = ignore_outcome};
         dn_center *center = dn_center_darwin();
         dn_observer *observer;
         int token, r;
 
-        observer = observe_ok(center, "self.inner", (dn_handler){.invoke = ignore_event}, NULL);
+        observer = observe_ok(center, "self.inner", &(dn_handler){.invoke = ignore_event}, NULL);
         CHECK_EQ(dn_center_post(center, "self.inner", NULL, NULL, 0), 0);
         CHECK_EQ(dn_center_post(dn_center_local(), "inner", NULL, NULL, 0), 0);
         CHECK_EQ(dn_center_add_observer(center, &deed, ignore_callback, "self.inner", NULL, 0), 0);
@@ -73,7 +73,7 @@ static void act_on_event(const dn_event *event, void *context)
         act(context);
 }
 
-static void act_on_bus(dn_center *center, int is_on_bus, void *context)
+static void act_on_bus(dn_center *center, bool is_on_bus, void *context)
 {
         act(context);
 }
@@ -145,7 +145,7 @@ static void post(dn_center *center)
 static void observe_and_post(dn_center *center, const dn_executor *executor)
 {
         if (!observer)
-                CHECK(dn_center_observe(center, NAME, (dn_handler){.invoke = act_on_event},
+                CHECK(dn_center_observe(center, NAME, &(dn_handler){.invoke = act_on_event},
                                         executor, &observer) >= 0);
         post(center);
 }
@@ -172,12 +172,9 @@ static void lead_to_enqueue(void)
 
 static void lead_to_loop(void)
 {
-        dn_executor executor;
-
         if (!loop)
                 CHECK_EQ(dn_loop_new(&loop), 0);
-        executor = dn_loop_executor(loop);
-        observe_and_post(dn_center_darwin(), &executor);
+        observe_and_post(dn_center_darwin(), dn_loop_executor(loop));
         if (has_exited)
                 (void)dn_loop_process(loop);
         else
@@ -186,16 +183,16 @@ static void lead_to_loop(void)
 
 static void lead_to_destroy_hook(void)
 {
-        dn_handler handler = {ignore_event, NULL, act};
+        dn_handler handler = {.invoke = ignore_event, .destroy = act};
 
-        tally_drop(observe_ok(dn_center_darwin(), NAME, handler, NULL));
+        tally_drop(observe_ok(dn_center_darwin(), NAME, &handler, NULL));
 }
 
 static void lead_to_refused_destroy_hook(void)
 {
-        dn_handler handler = {NULL, NULL, act};
+        dn_handler handler = {.destroy = act};
 
-        CHECK_EQ(dn_center_observe(dn_center_darwin(), NAME, handler, NULL, NULL), -EINVAL);
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), NAME, &handler, NULL, NULL), -EINVAL);
 }
 
 static void lead_to_release(void)
@@ -203,14 +200,14 @@ static void lead_to_release(void)
         dn_executor executor = {.enqueue = act_on_work, .release = act};
         dn_handler handler = {.invoke = ignore_event};
 
-        tally_drop(observe_ok(dn_center_darwin(), NAME, handler, &executor));
+        tally_drop(observe_ok(dn_center_darwin(), NAME, &handler, &executor));
 }
 
 static void lead_to_bus_observer(void)
 {
         dn_bus_handler handler = {.invoke = act_on_bus};
 
-        CHECK_EQ(dn_center_observe_bus(dn_center_darwin(), handler, NULL, &observer), 0);
+        CHECK_EQ(dn_center_observe_bus(dn_center_darwin(), &handler, NULL, &observer), 0);
 }
 
 static void lead_to_token(void)
@@ -219,7 +216,7 @@ static void lead_to_token(void)
 
         if (!token)
                 CHECK_EQ(dn_notify_register_callback(
-                                 NAME, (dn_token_handler){.invoke = act_on_token}, NULL, &token),
+                                 NAME, &(dn_token_handler){.invoke = act_on_token}, NULL, &token),
                          NOTIFY_STATUS_OK);
         CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
 }
@@ -246,39 +243,39 @@ static void lead_to_list(void)
 
 static void lead_to_work_of_the_host(void)
 {
-        dn_executor executor = dn_executor_delivery_thread();
+        const dn_executor *executor = dn_executor_delivery_thread();
 
-        CHECK_EQ(executor.enqueue(executor.context, act, NULL), 0);
+        CHECK_EQ(executor->enqueue(executor->context, act, NULL), 0);
 }
 
 static void lead_to_outcome(void)
 {
-        dn_call_plan plan = {SERVICE, KIND("Nothing"), NULL, FOREVER};
-        dn_call_handler handler = {act_on_outcome, NULL};
+        dn_call_plan plan = {.service = SERVICE, .kind = KIND("Nothing"), .timeout_us = FOREVER};
+        dn_call_handler handler = {.ended = act_on_outcome};
 
         CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &handler, NULL, NULL), 0);
 }
 
-static void lead_to_service_with(dn_service_handler handler)
+static void lead_to_service_with(const dn_service_handler *handler)
 {
         static const char *const kinds[] = {KIND("Act"), NULL};
         dn_service_plan plan = {.name = SERVICE, .kinds = kinds};
-        dn_call_plan call = {SERVICE, KIND("Act"), NULL, FOREVER};
-        dn_call_handler ended = {ignore_outcome, NULL};
+        dn_call_plan call = {.service = SERVICE, .kind = KIND("Act"), .timeout_us = FOREVER};
+        dn_call_handler ended = {.ended = ignore_outcome};
 
         if (!service)
-                CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, NULL, &service), 0);
+                CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, handler, NULL, &service), 0);
         CHECK_EQ(dn_call_begin(dn_center_darwin(), &call, &ended, NULL, NULL), 0);
 }
 
 static void lead_to_service(void)
 {
-        lead_to_service_with((dn_service_handler){.invoke = act_on_request});
+        lead_to_service_with(&(dn_service_handler){.invoke = act_on_request});
 }
 
 static void lead_to_permission(void)
 {
-        lead_to_service_with((dn_service_handler){.allow = act_on_caller,
+        lead_to_service_with(&(dn_service_handler){.allow = act_on_caller,
                                                   .invoke = act_on_request});
 }
 

@@ -18,9 +18,9 @@ static int use(void)
         dn_handler handler = {.invoke = count};
         int r, token;
 
-        r = dn_center_observe(dn_center_darwin(), "plugin", handler, NULL, NULL);
+        r = dn_center_observe(dn_center_darwin(), "plugin", &handler, NULL, NULL);
         if (r == 0)
-                r = dn_center_observe(dn_center_distributed(), "plugin", handler, NULL, NULL);
+                r = dn_center_observe(dn_center_distributed(), "plugin", &handler, NULL, NULL);
         if (r == 0 && notify_register_check("plugin", &token) != NOTIFY_STATUS_OK)
                 r = -1;
         if (r == 0)

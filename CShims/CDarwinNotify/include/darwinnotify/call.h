@@ -30,6 +30,7 @@ typedef struct dn_call_plan {
         uint64_t timeout_us;      /**< how long to wait for the answer, in microseconds; UINT64_MAX:
                                        forever. A service that the bus has to start first is given
                                        no more time. */
+        uint64_t reserved[2];     /**< 0 */
 } dn_call_plan;
 
 /** How a call has ended. Borrowed, with all it points to, until the callback returns. */
@@ -60,12 +61,16 @@ typedef struct dn_outcome {
                                      callback may take a reference. */
 } dn_outcome;
 
-/** What to do when a call has ended. */
+/** What to do when a call has ended. No lock is held while its functions run; they may call any
+ *  function of the library, and must return to their caller. */
 typedef struct dn_call_handler {
-        /** Called exactly once for each call that was begun, whatever happens. No lock is held; it
-         *  may call any function of the library. It must return to its caller. */
+        /** Called exactly once for each call that was begun, whatever happens. */
         void (*ended)(const dn_outcome *outcome, void *context);
-        void *context; /**< the caller's, as long as it is needed */
+        void *context;
+        /** Runs exactly once: behind `ended`, on the same thread, or if dn_call_begin() fails. May
+         *  be NULL. */
+        void (*destroy)(void *context);
+        uint64_t reserved[2]; /**< 0 */
 } dn_call_handler;
 
 /**
@@ -78,7 +83,8 @@ typedef struct dn_call_handler {
  * @param center    whose bus to use: dn_center_darwin(), or one from dn_center_open(). A call keeps
  *                  an opened center open until it has ended.
  * @param plan      copied.
- * @param handler   `ended` must be set. It is not called if this function fails.
+ * @param handler   `ended` must be set; it is not called if this function fails. Its context is
+ *                  consumed, also on failure.
  * @param executor  where `ended` runs: borrowed during the call, then retained; NULL stands for the
  *                  delivery thread. dn_executor_inline() is the thread that reads the bus,
  *                  `dn-service`, which must not be blocked. `ended` also runs on that thread if the

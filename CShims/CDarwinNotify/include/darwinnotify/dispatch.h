@@ -89,8 +89,9 @@ static inline uint32_t notify_register_dispatch(const char *name, int *out_token
                                                 dispatch_queue_t queue, notify_handler_t handler)
 {
         dn_executor executor = { dn__dispatch_enqueue, queue, dn__dispatch_retain,
-                                 dn__dispatch_release };
-        dn_token_handler token_handler = { dn__dispatch_invoke, NULL, dn__dispatch_destroy };
+                                 dn__dispatch_release, { 0, 0 } };
+        dn_token_handler token_handler = { dn__dispatch_invoke, NULL, dn__dispatch_destroy,
+                                           { 0, 0 } };
         dn__dispatch_handler *context;
 
         if (!queue || !handler || !out_token)
@@ -102,7 +103,7 @@ static inline uint32_t notify_register_dispatch(const char *name, int *out_token
         context->queue = queue;
         dispatch_retain(queue);
         token_handler.context = context;
-        return dn_notify_register_callback(name, token_handler, &executor, out_token);
+        return dn_notify_register_callback(name, &token_handler, &executor, out_token);
 }
 
 DN_END_DECLS

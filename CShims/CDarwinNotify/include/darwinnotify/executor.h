@@ -17,21 +17,23 @@ typedef void (*dn_work_fn)(void *argument);
  * the order of the calls. The host's queue may run work on several threads concurrently: the
  * observers of one name still run one after the other.
  *
- * A value is borrowed during the call that it is handed to. Whenever the library keeps it, it calls
- * `retain` with the context before that call returns, and `release` once it enqueues nothing more
- * for it, perhaps at the end of the last work. Both may be NULL, for a context that is never freed.
- * A value without `enqueue` is refused with -EINVAL. Two values with the same `enqueue` and
- * `context` are the same executor.
+ * The structure is borrowed during the call that it is passed to. If the library keeps a copy, it
+ * calls `retain` with the context before that call returns, and `release` once it enqueues nothing
+ * more, perhaps at the end of the last work. Both may be NULL, for a context that is never freed.
+ * A structure without `enqueue` is refused with -EINVAL. Two with the same `enqueue` and `context`
+ * are the same executor.
  */
 typedef struct dn_executor {
         int (*enqueue)(void *context, dn_work_fn work, void *argument);
         void *context;
         void (*retain)(void *context);
         void (*release)(void *context);
+        uint64_t reserved[2]; /**< 0 */
 } dn_executor;
 
 /**
  * Returns the executor that runs callbacks on one private thread of the library, `dn-delivery`.
+ * Always the same pointer, never NULL.
  *
  * It is the default wherever an executor is optional, unless dn_center_set_executor() has set
  * another one for the observers and tokens of a center. The thread starts with the first
@@ -41,10 +43,11 @@ typedef struct dn_executor {
  * Threads:  any.
  * Apple:    stands in for the main run loop, which a C program on Linux does not have.
  */
-DN_EXPORT dn_executor dn_executor_delivery_thread(void);
+DN_EXPORT const dn_executor *dn_executor_delivery_thread(void);
 
 /**
  * Returns the executor that runs callbacks on the thread that other processes wake, `dn-direct`.
+ * Always the same pointer, never NULL.
  *
  * The lowest latency. A callback must not block: while it runs, the process hears of no other post
  * through shared memory. On the distributed center, which only its bus wakes, it means the thread
@@ -52,7 +55,7 @@ DN_EXPORT dn_executor dn_executor_delivery_thread(void);
  *
  * Threads:  any.
  */
-DN_EXPORT dn_executor dn_executor_inline(void);
+DN_EXPORT const dn_executor *dn_executor_inline(void);
 
 DN_END_DECLS
 

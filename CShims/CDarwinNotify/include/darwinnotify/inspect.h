@@ -26,13 +26,18 @@ typedef struct dn_post_record {
         uint64_t number;          /**< counts the sender's posts of this name; 0: not counted */
 } dn_post_record;
 
-/** The callbacks of a watch, on the thread that calls dn_watch_posts() or dn_watch_process(). */
+/** The callbacks of a watch, on the thread that calls dn_watch_posts() or dn_watch_process(). They
+ *  must return to their caller. */
 typedef struct dn_watcher {
         /** Posts are delivered from now on. May be NULL. Returns 0, or another value to stop. */
         int (*ready)(void *context);
         /** A post has arrived. Returns 0, or another value to stop. */
         int (*post)(const dn_post_record *record, void *context);
-        void *context; /**< borrowed until dn_watch_posts() returns, or dn_watch_close() */
+        void *context;
+        /** Runs exactly once: in dn_watch_close(), or before dn_watch_posts() returns, or if either
+         *  dn_watch_open() or dn_watch_posts() fails. May be NULL. */
+        void (*destroy)(void *context);
+        uint64_t reserved[2]; /**< 0 */
 } dn_watcher;
 
 /**
@@ -41,7 +46,7 @@ typedef struct dn_watcher {
  *
  * @param bus      as in dn_center_open(); NULL for the bus that dn_center_darwin() uses.
  * @param prefix   only names that begin with these bytes; NULL for all.
- * @param watcher  `post` must be set; borrowed.
+ * @param watcher  `post` must be set. Its context is consumed, also on failure.
  * @return the value with which a callback stopped it, if positive; or a negative errno.
  *
  * Errors:   -EINVAL if `watcher` or its `post` is NULL, `bus` names no bus, or a callback returned
@@ -161,6 +166,7 @@ typedef struct dn_table_reader {
         int (*process)(const dn_process_record *record, void *context); /**< for each process */
         void *context;
         const char *name_of_interest; /**< 1 to 511 bytes; or NULL */
+        uint64_t reserved[2];         /**< 0 */
 } dn_table_reader;
 
 /**

@@ -20,7 +20,8 @@ typedef struct dn_diagnostics {
          *  newline, borrowed. Runs on the thread that noticed, several at a time; must be quick and
          *  must not call the library. */
         void (*invoke)(const char *message, void *context);
-        void *context; /**< handed to `invoke` */
+        void *context; /**< the program's, passed to `invoke` */
+        uint64_t reserved[2]; /**< 0 */
 } dn_diagnostics;
 
 /**
@@ -31,9 +32,10 @@ typedef struct dn_diagnostics {
  * @param diagnostics  borrowed until another one, or NULL, has replaced it and calls in
  *                     progress have returned: usually a static object. NULL: standard error again.
  *
+ * Errors:   -EINVAL if `diagnostics->invoke` is NULL.
  * Threads:  any; best before the first call of another function.
  */
-DN_EXPORT void dn_set_diagnostics(const dn_diagnostics *diagnostics);
+DN_EXPORT int dn_set_diagnostics(const dn_diagnostics *diagnostics);
 
 /**
  * Ends everything the library does in this process: threads, connections, descriptors, its entry in

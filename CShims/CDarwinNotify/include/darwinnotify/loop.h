@@ -43,12 +43,12 @@ DN_EXPORT int dn_loop_get_fd(dn_loop *loop);
 DN_EXPORT int dn_loop_process(dn_loop *loop);
 
 /**
- * Returns the executor that enqueues to this loop, valid until dn_loop_close(). NULL gives a value
- * that every function refuses with -EINVAL.
+ * Returns the executor that enqueues to this loop, borrowed until dn_loop_close(). Never NULL: for
+ * NULL it returns an executor that every function refuses with -EINVAL.
  *
  * Threads:  any.
  */
-DN_EXPORT dn_executor dn_loop_executor(dn_loop *loop);
+DN_EXPORT const dn_executor *dn_loop_executor(dn_loop *loop);
 
 /**
  * Closes the loop: runs the callbacks that are waiting and refuses later ones. Cancel the observers

@@ -2,6 +2,8 @@
 #ifndef DARWINNOTIFY_OBSERVER_H
 #define DARWINNOTIFY_OBSERVER_H
 
+#include <stdbool.h>
+
 #include "base.h"
 #include "center.h"
 #include "executor.h"
@@ -18,13 +20,15 @@ typedef struct dn_event {
         const void *object;       /**< local center: as posted; Darwin center: NULL; distributed
                                        center: NUL-terminated UTF-8, or NULL */
         const dn_dict *user_info; /**< as posted, or NULL; Darwin center: NULL */
-        uint64_t n_posts;         /**< how many posts this call stands for, 1 or more */
-        uint64_t n_dropped;       /**< distributed center and observers of a prefix: how many
-                                       earlier posts, with any object, are missing: too many were
-                                       waiting, or (distributed center) the bus has dropped earlier
-                                       ones of the same process and name; else 0 */
-        int may_have_missed;      /**< distributed center: 1 on the first call after the bus was
-                                       lost: an unknown number may be missing; else 0 */
+        uint64_t n_posts;         /**< how many posts this call stands for, 1 or more: see the
+                                       function that registered the observer */
+        uint64_t n_dropped;       /**< distributed center, and observers of a prefix on any center:
+                                       how many posts, with any object, are missing between the
+                                       previous call and this one, as far as they were counted:
+                                       those for which there was no room, and (distributed center)
+                                       those that the bus has dropped; otherwise 0 */
+        bool may_have_missed;     /**< distributed center: the bus was lost since the previous call,
+                                       so an unknown number of posts may be missing */
 } dn_event;
 
 /** Selects the posts that an observer gets. All zero: every post. */
@@ -34,6 +38,7 @@ typedef struct dn_filter {
                                  NULL where `name` is set, and on the local center. */
         const void *object; /**< as in dn_center_add_observer(); NULL: any object */
         int behavior;       /**< a DN_SUSPENSION_ value; 0 is DN_SUSPENSION_COALESCE */
+        uint64_t reserved[2]; /**< 0 */
 } dn_filter;
 
 /**
@@ -75,28 +80,34 @@ typedef struct dn_handler {
         void (*invoke)(const dn_event *event, void *context);
         void *context;
         void (*destroy)(void *context);
+        uint64_t reserved[2]; /**< 0 */
 } dn_handler;
 
 /**
  * Registers a handler for a name. Once this has returned, posts by any process reach the handler.
- * On the inline executor's own thread it does not wait for the bus: until the bus has confirmed the
- * rule, posts by other D-Bus programs may be missed.
+ *
+ * On the Darwin center an event stands for one post; if more than 16 are waiting, the last of these
+ * events stands for all the others. On the other centers an event stands for one post, except after
+ * a suspension.
+ *
+ * On the inline executor's own thread this does not wait for the bus: until the bus has confirmed
+ * the rule, posts by other D-Bus programs may be missed.
  *
  * @param center        borrowed.
  * @param name          as in dn_center_add_observer(); copied.
- * @param handler       `invoke` must be set; consumed, also on failure.
+ * @param handler       `invoke` must be set; its context is consumed, also on failure.
  * @param executor      borrowed during the call, then retained; NULL stands for the center's,
  *                      see dn_center_set_executor(). Must be NULL for the local center.
  * @param ret_observer  set on success, before the first invocation; the caller owns one reference.
  *                      NULL: the observer lives as long as the center.
  *
- * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, `name` is
+ * Errors:   -EINVAL if `center`, `handler->invoke` or `executor->enqueue` is NULL, `name` is
  *           malformed or NULL, or an executor was given for the local center; others as in
  *           dn_center_add_observer(). DN_NOT_CONNECTED: registered, see error.h.
  * Threads:  any. On a bus that does not answer it returns within a second.
  * Apple:    CFNotificationCenterAddObserver(), notify_register_dispatch().
  */
-DN_EXPORT int dn_center_observe(dn_center *center, const char *name, dn_handler handler,
+DN_EXPORT int dn_center_observe(dn_center *center, const char *name, const dn_handler *handler,
                                 const dn_executor *executor, dn_observer **ret_observer);
 
 /**
@@ -113,7 +124,7 @@ DN_EXPORT int dn_center_observe(dn_center *center, const char *name, dn_handler 
  * Apple:    CFNotificationCenterAddObserver() with all of its arguments.
  */
 DN_EXPORT int dn_center_observe_filtered(dn_center *center, const dn_filter *filter,
-                                         dn_handler handler, const dn_executor *executor,
+                                         const dn_handler *handler, const dn_executor *executor,
                                          dn_observer **ret_observer);
 
 /**
@@ -122,9 +133,10 @@ DN_EXPORT int dn_center_observe_filtered(dn_center *center, const dn_filter *fil
  *
  * Names that a process of this user has registered are heard through the table, with or without a
  * bus. For all other posts the bus delivers every signal to this process; a signal that it drops is
- * lost. Names that the caller could not observe by themselves are left out. Posts are queued, never
- * merged, and dn_event.n_dropped is the number of missing posts. But posts of one name that are
- * found in the table together are one event, whose n_posts is their number.
+ * lost, and on the Darwin center not counted. Names that the caller could not observe by themselves
+ * are left out. An event stands for one post, or for all posts of a name that were found in the
+ * table together. Events are queued, never merged. If there is no room for more, the oldest are
+ * dropped, and dn_event.n_dropped counts their posts.
  *
  * @param prefix  whole characters, at most DN_NAME_MAX_BYTES bytes; empty: every name.
  *
@@ -133,18 +145,20 @@ DN_EXPORT int dn_center_observe_filtered(dn_center *center, const dn_filter *fil
  * Errors:   -EINVAL also if `prefix` is NULL.
  * Threads:  any.
  */
-DN_EXPORT int dn_center_observe_prefix(dn_center *center, const char *prefix, dn_handler handler,
-                                       const dn_executor *executor, dn_observer **ret_observer);
+DN_EXPORT int dn_center_observe_prefix(dn_center *center, const char *prefix,
+                                       const dn_handler *handler, const dn_executor *executor,
+                                       dn_observer **ret_observer);
 
 /**
  * A callback for the state of a center's bus, its context, and a hook that destroys the context.
  * The contract is that of dn_handler.
  */
 typedef struct dn_bus_handler {
-        /** `is_on_bus` is 1 when the bus was found, or was there from the beginning; else 0. */
-        void (*invoke)(dn_center *center, int is_on_bus, void *context);
+        /** `is_on_bus`: the bus was found, or was there from the beginning. */
+        void (*invoke)(dn_center *center, bool is_on_bus, void *context);
         void *context;
         void (*destroy)(void *context);
+        uint64_t reserved[2]; /**< 0 */
 } dn_bus_handler;
 
 /**
@@ -158,12 +172,12 @@ typedef struct dn_bus_handler {
  *
  * The parameters are those of dn_center_observe().
  *
- * Errors:   -EINVAL if `center`, `handler.invoke` or `executor->enqueue` is NULL, or `center` is
+ * Errors:   -EINVAL if `center`, `handler->invoke` or `executor->enqueue` is NULL, or `center` is
  *           the local center; -ENOMEM; -EAGAIN if a thread cannot be started.
  * Threads:  any. The first use in a process waits for the connection, for at most a second.
  * Apple:    none; its daemon is always there.
  */
-DN_EXPORT int dn_center_observe_bus(dn_center *center, dn_bus_handler handler,
+DN_EXPORT int dn_center_observe_bus(dn_center *center, const dn_bus_handler *handler,
                                     const dn_executor *executor, dn_observer **ret_observer);
 
 /**
@@ -178,12 +192,12 @@ DN_EXPORT int dn_center_observe_bus(dn_center *center, dn_bus_handler handler,
  *
  * The other parameters are those of dn_center_observe().
  *
- * Errors:   -EINVAL if `observer`, `handler.invoke` or `executor->enqueue` is NULL, the observer
+ * Errors:   -EINVAL if `observer`, `handler->invoke` or `executor->enqueue` is NULL, the observer
  *           is cancelled or comes from dn_center_observe_bus(), or an executor was given for the
  *           local center; -ENOMEM; -EAGAIN if a thread cannot be started.
  * Threads:  any.
  */
-DN_EXPORT int dn_observer_replace(dn_observer *observer, dn_handler handler,
+DN_EXPORT int dn_observer_replace(dn_observer *observer, const dn_handler *handler,
                                   const dn_executor *executor, dn_observer **ret_observer);
 
 /**

@@ -30,7 +30,7 @@ typedef struct dn_request_info {
         uint64_t id;              /**< unique in this process */
         const char *kind;         /**< interface and member */
         const dn_dict *arguments; /**< never NULL */
-        dn_caller caller;
+        const dn_caller *caller;
 } dn_request_info;
 
 /** The functions that answer the requests of a service. No lock is held while they run; they may
@@ -56,6 +56,7 @@ typedef struct dn_service_handler {
         /** Runs exactly once, when nothing uses the context any more: after dn_service_close() and
          *  the last answer, or if dn_service_open() fails. May be NULL. */
         void (*destroy)(void *context);
+        uint64_t reserved[2]; /**< 0 */
 } dn_service_handler;
 
 /** Another process has the name: the service waits until its turn comes. */
@@ -71,6 +72,7 @@ typedef struct dn_service_plan {
                                        NULL; NULL: nothing. A bus that starts the service on demand
                                        hands over requests at once. */
         uint32_t options;         /**< 0 or DN_SERVICE_QUEUE */
+        uint64_t reserved[2];     /**< 0 */
 } dn_service_plan;
 
 /**
@@ -82,7 +84,7 @@ typedef struct dn_service_plan {
  *
  * @param center       whose bus to use, as for dn_call_begin(). The service keeps it open.
  * @param plan         copied.
- * @param handler      `invoke` must be set; copied. Its context is consumed, also on failure.
+ * @param handler      `invoke` must be set. Its context is consumed, also on failure.
  * @param executor     where its functions run: borrowed during the call, then retained; NULL stands
  *                     for the delivery thread. dn_executor_inline() is the thread that reads the
  *                     bus, `dn-service`, which must not be blocked. They also run on that thread if

@@ -15,6 +15,7 @@ typedef struct dn_token_handler {
         void (*invoke)(int token, void *context);
         void *context;
         void (*destroy)(void *context);
+        uint64_t reserved[2]; /**< 0 */
 } dn_token_handler;
 
 /**
@@ -24,19 +25,19 @@ typedef struct dn_token_handler {
  * call, and so are all posts that arrive while the token is suspended.
  *
  * @param name       copied.
- * @param handler    `invoke` must be set; consumed, also on failure.
+ * @param handler    `invoke` must be set; its context is consumed, also on failure.
  * @param executor   borrowed during the call, then retained; NULL stands for that of the
  *                   Darwin center, see dn_center_set_executor().
- * @param out_token  set on success only, before the first call.
+ * @param ret_token  set on success only, before the first call.
  *
- * Returns:  a status of <notify.h>: NOTIFY_STATUS_OK; _NULL_INPUT if `out_token`,
- *           `handler.invoke` or `executor->enqueue` is NULL; _INVALID_NAME; _NOT_AUTHORIZED;
+ * Returns:  a status of <notify.h>: NOTIFY_STATUS_OK; _NULL_INPUT if `ret_token`,
+ *           `handler->invoke` or `executor->enqueue` is NULL; _INVALID_NAME; _NOT_AUTHORIZED;
  *           _OPT_DISABLE; _SERVER_NOT_FOUND; _FAILED.
  * Threads:  any. Returns after the bus has confirmed.
  * Apple:    notify_register_dispatch() without a block and without a queue.
  */
-DN_EXPORT uint32_t dn_notify_register_callback(const char *name, dn_token_handler handler,
-                                               const dn_executor *executor, int *out_token);
+DN_EXPORT uint32_t dn_notify_register_callback(const char *name, const dn_token_handler *handler,
+                                               const dn_executor *executor, int *ret_token);
 
 DN_END_DECLS
 
