@@ -9,6 +9,7 @@
 #include "bus/address.h"
 #include "darwinnotify/distributed.h"
 #include "util/gate.h"
+#include "util/probe.h"
 #include "util/text.h"
 
 int dn__center_open(const dn__center_ops *ops, const char *bus, dn_center **ret_center)
@@ -111,6 +112,7 @@ int dn__center_post(dn_center *center, dn__post *post)
 
         if (post->name.is_reserved && !dn__name_may_post(&post->name, geteuid()))
                 return -EACCES;
+        DN__PROBE(post, post->name.text);
         r = dn__hub_get(center, &hub);
         return r < 0 ? r : center->ops->post(hub, post);
 }

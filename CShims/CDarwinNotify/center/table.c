@@ -43,6 +43,7 @@
 #include "util/clock.h"
 #include "util/debug.h"
 #include "util/failure.h"
+#include "util/probe.h"
 
 /* When to try again to make or enter a table, or to find room for a name: soon, since without it
  * and without a bus a process hears nothing; then after as long as it has failed already. A look
@@ -175,6 +176,7 @@ static bool switch_tables(move *move)
         bool have_all;
 
         if (from && to != from) {
+                DN__PROBE(moved, from->id, to->id);
                 dn__region_set_moved(from);
                 dn__ring_all(from);
                 dn__region_await_age(to);

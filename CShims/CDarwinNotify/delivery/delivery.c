@@ -3,6 +3,7 @@
 
 #include "util/gate.h"
 #include "util/host.h"
+#include "util/probe.h"
 
 /* The invocations that this thread is inside of, innermost first. */
 typedef struct invocation {
@@ -35,12 +36,21 @@ static void run_handler(void *context)
         invocations = invocation->outer;
 }
 
+/* The generation of the last post that the observer has received; 0 if no table counts them. */
+static uint64_t generation_of(const dn_observer *observer) DN__HUB_LOCKED
+{
+        const dn__topic *topic = observer->queue->topic;
+
+        return topic->slot ? topic->generation - (topic->sequence - observer->seen) : 0;
+}
+
 void dn__delivery_invoke(dn_observer *observer, const dn_event *event)
 {
         dn__hub *hub = observer->queue->topic->hub;
         invocation invocation = { observer, event, invocations };
 
         observer->n_running++;
+        DN__PROBE(deliver_start, event->name, generation_of(observer), event->n_posts);
         dn__hub_unlock(hub);
         /* Posters of the local center call the handlers themselves, also while they exit. */
         if (observer->queue->executor)
@@ -48,6 +58,7 @@ void dn__delivery_invoke(dn_observer *observer, const dn_event *event)
         else
                 dn__host_call(run_handler, &invocation);
         dn__hub_lock(hub);
+        DN__PROBE(deliver_end, event->name);
         observer->n_running--;
         if (observer->is_cancelled)
                 dn__condition_broadcast(&hub->changed);

@@ -6,6 +6,7 @@
 
 #include "post/dict.h"
 #include "util/cleanup.h"
+#include "util/probe.h"
 
 /* Enough where every post is delivered before the next one. */
 #define N_FIRST_SLOTS 2
@@ -171,8 +172,10 @@ void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_pos
         while (before < last && queue->n_items < DN__POST_QUEUE_MAX_COUNTED &&
                append(queue, (dn__queue_item){ .sequence = before + 1 }))
                 before++;
-        if (before < last)
+        if (before < last) {
                 item_at(queue, queue->n_items - 1)->sequence = last;
+                DN__PROBE(merged, queue->topic->name.text, last - before);
+        }
         need_runs(queue);
 }
 

@@ -41,6 +41,7 @@
 
 #include <stdlib.h>
 
+#include "util/probe.h"
 #include "util/wake.h"
 
 /* The number of names that are delivered in the order of their posts; more are not sorted. */
@@ -96,6 +97,9 @@ void dn__ring_holders(const dn__region *region, const dn__shm_slot *slot)
                         /* There is no memory behind an entry that was never used. */
                         if (process >= n_used)
                                 return;
+                        DN__PROBE(ring, slot->name,
+                                  atomic_load_explicit(&slot->generation, memory_order_relaxed),
+                                  (uint32_t)table->processes[process].pid);
                         set_bit(table->marks[process], index);
                         set_bit(table->processes[process].marked, index / 64);
                         ring(&table->processes[process].wake);
