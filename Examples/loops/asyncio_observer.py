@@ -13,6 +13,7 @@ import sys
 library = ctypes.CDLL("libdarwinnotify.so.1")
 # Ends the threads of the library while there is still an interpreter. A program with callbacks of
 # ctypes needs this: Python ends a thread that comes back from C later, and the process aborts.
+# Python has joined the program's threads by now; only a daemon thread could still be in the library.
 atexit.register(library.dn_shutdown)
 
 

@@ -112,6 +112,7 @@ static void run_handler(void *argument)
 /* On the executor. */
 static void run_ended(void *argument)
 {
+        DN__GATE_FOR_WORK();
         dn_call *call = argument;
 
         (void)dn__host_handle(run_handler, call);

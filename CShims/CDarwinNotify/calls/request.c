@@ -199,6 +199,7 @@ static void run_cancel_handler(void *context)
 /* A process that is exiting does not answer: the bus reports its end to the caller. */
 static void run_begin(void *argument)
 {
+        DN__GATE_FOR_WORK();
         dn_request *request = argument;
         admission admission = { request, true };
 
@@ -210,6 +211,7 @@ static void run_begin(void *argument)
 
 static void run_cancel(void *argument)
 {
+        DN__GATE_FOR_WORK();
         (void)dn__host_handle(run_cancel_handler, argument);
         request_unref(argument);
 }

@@ -175,7 +175,7 @@ static void deliver_begun(dn__post_queue *queue) DN__HUB_LOCKED
  * the first. */
 static void run_queue(void *argument)
 {
-        DN__GATE();
+        DN__GATE_FOR_WORK();
         dn__post_queue *queue = argument;
         dn__hub *hub = queue->topic->hub;
 

@@ -15,7 +15,7 @@
 #include "util/host.h"
 #include "util/thread.h"
 
-/* How long to wait for callbacks and calls, and then for the bus. */
+/* How long to wait for callbacks, and then for the bus. */
 #define IDLE_TIMEOUT_US (1 * DN__US_PER_SECOND)
 #define SEND_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
@@ -27,21 +27,19 @@ static bool is_idle(void)
         return dn__tokens_are_none() && dn__centers_are_idle();
 }
 
-/* Closes the gate as soon as nothing is registered, running or waiting behind it. */
-static bool close_gate_when_idle(uint64_t deadline_us)
+/* Cancels everything, and waits until no callback is left. Returns 0 or -EBUSY. */
+static int cancel_everything(uint64_t deadline_us)
 {
-        for (;;) {
+        while (!dn__gate_has_others(DN__GATE_CALL)) {
                 dn__tokens_cancel();
                 dn__centers_cancel_observers();
-                if (is_idle() && dn__gate_close()) {
-                        if (is_idle())
-                                return true;
-                        dn__gate_open();
-                }
+                if (!dn__gate_has_others(DN__GATE_WORK) && is_idle())
+                        return 0;
                 if (dn__clock_now_us() >= deadline_us)
-                        return false;
+                        return -EBUSY;
                 dn__clock_sleep_until(dn__clock_after_us(POLL_US));
         }
+        return -EBUSY;
 }
 
 /* From the top layer down: no remaining layer uses a closed or freed one. */
@@ -64,14 +62,14 @@ static void close_everything(void)
 static int shut_down(void)
 {
         DN__GATE();
-        if (!close_gate_when_idle(dn__clock_after_us(IDLE_TIMEOUT_US)))
-                return -EBUSY;
-        close_everything();
-        dn__gate_open();
-        return 0;
+        int r = cancel_everything(dn__clock_after_us(IDLE_TIMEOUT_US));
+
+        if (r == 0)
+                close_everything();
+        return r;
 }
 
-/* One at a time: each of two would wait for the other's call to end. */
+/* One at a time. */
 int dn_shutdown(void)
 {
         static _Atomic uint64_t running_in; /* the process, not its parent */

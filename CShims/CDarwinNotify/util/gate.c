@@ -1,30 +1,44 @@
-/* A gate for calls of the library, which neither the end of their thread nor that of the library
- * may interrupt. */
+/* Guards the functions of the library against the end of their thread and of the library. */
 #include "util/gate.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
-#include "util/clock.h"
 #include "util/thread.h"
 
-/* How long a closed gate waits for running calls. Nearly all take less; a call that waits for
- * another thread's call must not be delayed for long. */
-#define CLOSE_TIMEOUT_US (5 * DN__US_PER_MS)
-#define POLL_US 100
+/* Threads that count in different cache lines do not slow each other down. */
+#define N_LINES 16
 
-/* The number of running calls, and whether the gate is closed. */
-#define CLOSED UINT32_C(0x80000000)
+typedef struct line {
+        _Alignas(64) _Atomic uint32_t n_inside[DN__N_GATE_KINDS];
+} line;
 
-static _Atomic uint32_t gate;
+static line lines[N_LINES];
 
-/* This thread's calls, one inside the other. */
+/* This thread's calls, one inside the other, and the line that counts the outermost. */
 static _Thread_local unsigned depth;
+static _Thread_local const _Atomic uint32_t *counted_by;
+
+/* Returns the line of this thread. */
+static line *get_line(void)
+{
+        static _Atomic unsigned n_threads;
+        static _Thread_local line *own;
+
+        if (!own)
+                own = &lines[atomic_fetch_add_explicit(&n_threads, 1, memory_order_relaxed) %
+                             N_LINES];
+        return own;
+}
 
 /* A forked child does not have the calls of its parent's other threads. */
 static void start_child(void)
 {
-        atomic_store(&gate, depth > 0);
+        for (unsigned i = 0; i < N_LINES; i++)
+                for (unsigned kind = 0; kind < DN__N_GATE_KINDS; kind++) {
+                        _Atomic uint32_t *counter = &lines[i].n_inside[kind];
+
+                        atomic_store(counter, counter == counted_by);
+                }
 }
 
 /* If this fails, a child cannot be shut down while a thread of its parent was in a call. */
@@ -33,46 +47,39 @@ static void register_fork_handler(void)
         (void)pthread_atfork(NULL, NULL, start_child);
 }
 
-/* Returns whether the call is counted. */
-static bool pass_gate(void)
-{
-        if (!(atomic_fetch_add(&gate, 1) & CLOSED))
-                return true;
-        (void)atomic_fetch_sub(&gate, 1);
-        return false;
-}
-
-dn__gate_pass dn__gate_enter(void)
+dn__gate_pass dn__gate_enter(dn__gate_kind kind)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
         dn__gate_pass pass = { 0 };
 
         (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &pass.cancel_state);
-        if (depth++ > 0)
+        if (depth++ > 0 || dn__thread_is_ours())
                 return pass;
         (void)pthread_once(&once, register_fork_handler);
-        while (!(pass.is_counted = pass_gate()) && !dn__thread_is_ours())
-                while (atomic_load(&gate) & CLOSED)
-                        dn__clock_sleep_until(dn__clock_after_us(POLL_US));
+        pass.counter = &get_line()->n_inside[kind];
+        counted_by = pass.counter;
+        (void)atomic_fetch_add(pass.counter, 1);
         return pass;
 }
 
 void dn__gate_leave(const dn__gate_pass *pass)
 {
         depth--;
-        if (pass->is_counted)
-                (void)atomic_fetch_sub(&gate, 1);
+        if (pass->counter) {
+                counted_by = NULL;
+                (void)atomic_fetch_sub(pass->counter, 1);
+        }
         (void)pthread_setcancelstate(pass->cancel_state, NULL);
 }
 
 void dn__gate_keep(void)
 {
-        (void)atomic_fetch_add(&gate, 1);
+        (void)atomic_fetch_add(&lines[0].n_inside[DN__GATE_CALL], 1);
 }
 
 void dn__gate_keep_no_more(void)
 {
-        (void)atomic_fetch_sub(&gate, 1);
+        (void)atomic_fetch_sub(&lines[0].n_inside[DN__GATE_CALL], 1);
 }
 
 bool dn__gate_is_inside(void)
@@ -80,22 +87,11 @@ bool dn__gate_is_inside(void)
         return depth > 0 || dn__thread_is_ours();
 }
 
-bool dn__gate_close(void)
+bool dn__gate_has_others(dn__gate_kind kind)
 {
-        uint64_t until_us = dn__clock_after_us(CLOSE_TIMEOUT_US);
+        uint32_t n = 0;
 
-        /* Closes it each time: another thread that gave up closing it may have opened it. */
-        while ((atomic_fetch_or(&gate, CLOSED) & ~CLOSED) > 1) {
-                if (dn__clock_now_us() >= until_us) {
-                        dn__gate_open();
-                        return false;
-                }
-                dn__clock_sleep_until(dn__clock_after_us(POLL_US));
-        }
-        return true;
-}
-
-void dn__gate_open(void)
-{
-        (void)atomic_fetch_and(&gate, ~CLOSED);
+        for (unsigned i = 0; i < N_LINES; i++)
+                n += atomic_load(&lines[i].n_inside[kind]);
+        return n > (counted_by == &get_line()->n_inside[kind]);
 }

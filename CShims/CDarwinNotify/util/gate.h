@@ -1,36 +1,46 @@
-/* A gate for calls of the library, which neither the end of their thread nor that of the library
- * may interrupt.
+/* Guards the functions of the library against the end of their thread and of the library.
  *
  * A cancelled thread would leave locks and references held, and a library that is shut down frees
- * what calls use. So each public function that takes or uses any begins with DN__GATE():
- * pthread_cancel() takes effect in the host's own code, after the call, and the library is shut
- * down when no call is running. Callbacks that run inside the call are part of it. */
+ * what its functions use. So each public function that takes or uses any begins with DN__GATE():
+ * pthread_cancel() takes effect in the host's own code, after the call, and dn_shutdown() sees that
+ * a call is in progress. Nobody ever waits here: the host sees to it that no thread enters while
+ * the library is being shut down. Callbacks that run inside a call are part of it, and the
+ * library's own threads do not count. */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "util/cleanup.h"
 
 typedef struct dn__gate_pass {
-        int cancel_state; /* of the thread, before */
-        bool is_counted;
+        int cancel_state;          /* of the thread, before */
+        _Atomic uint32_t *counter; /* that counts the call; NULL: it is inside another one */
 } dn__gate_pass;
 
-#define DN__GATE() const dn__gate_pass pass_ DN__CLEANUP(dn__gate_leave) = dn__gate_enter()
+#define DN__GATE() \
+        const dn__gate_pass pass_ DN__CLEANUP(dn__gate_leave) = dn__gate_enter(DN__GATE_CALL)
 
-/* Waits while the gate is closed, except inside another call and on the library's own threads. */
-dn__gate_pass dn__gate_enter(void);
+/* The same for work that the library has given to an executor: dn_shutdown() waits for it. */
+#define DN__GATE_FOR_WORK() \
+        const dn__gate_pass pass_ DN__CLEANUP(dn__gate_leave) = dn__gate_enter(DN__GATE_WORK)
+
+typedef enum dn__gate_kind {
+        DN__GATE_CALL,
+        DN__GATE_WORK,
+        DN__N_GATE_KINDS,
+} dn__gate_kind;
+
+dn__gate_pass dn__gate_enter(dn__gate_kind kind);
 void dn__gate_leave(const dn__gate_pass *pass);
 
-/* Keeps the gate open between two calls, until the host has closed what it has opened. In the
- * process that opened it. */
+/* Counts as a call until the host has closed what it has opened. In the process that opened it. */
 void dn__gate_keep(void);
 void dn__gate_keep_no_more(void);
 
 /* Returns whether the caller is inside a call, or on a thread of the library. */
 bool dn__gate_is_inside(void);
 
-/* Closes the gate if the caller's is the only call, or becomes it within a few milliseconds. Calls
- * of other threads then wait. Returns whether the gate is closed. */
-bool dn__gate_close(void);
-void dn__gate_open(void);
+/* Returns whether any call or work is in progress, apart from that of the caller. */
+bool dn__gate_has_others(dn__gate_kind kind);

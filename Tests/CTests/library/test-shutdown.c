@@ -7,8 +7,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "executors.h"
 #include "notify-tally.h"
 #include "roles.h"
+#include "util/gate.h"
 
 static void shut_down(void)
 {
@@ -19,6 +21,16 @@ static void shut_down(void)
 static void observe(dn_center *center, const char *name, tally *self)
 {
         CHECK_EQ(dn_center_observe(center, name, TALLY_HANDLER(self), NULL, NULL), 0);
+}
+
+static void ignore_token(int token, void *context)
+{
+}
+
+static void *run_kept(void *unused)
+{
+        run_kept_work();
+        return unused;
 }
 
 /* --- what is left ----------------------------------------------------------------------------- */
@@ -167,65 +179,88 @@ TEST(handlesOfTheHostMayBeReleasedAfterwards)
 
 /* --- while others use the library ------------------------------------------------------------- */
 
-static _Atomic bool is_over;
-
-static void *keep_posting(void *name)
+static void *wait_inside(void *observer)
 {
-        while (!is_over)
-                post_soon(dn_center_darwin(), name);
+        dn_observer_cancel_wait(observer);
         return NULL;
 }
 
-TEST(postsOfOtherThreadsWaitAndGoOn)
+/* An observer whose handler blocks, and a thread that waits for it inside the library. */
+TEST(aThreadInsideTheLibraryRefusesTheShutdownAtOnce)
 {
-        enum { N_THREADS = 3, N_ROUNDS = TEST_HAS_SANITIZER ? 5 : 30 };
         test_bus_begin();
-        test_child *child = spawn_observer("busy", NULL);
         footing before = take_footing();
-        pthread_t threads[N_THREADS];
-        uint64_t n_posts = 0;
+        tally running = {.blocks = true}, kept = {0};
+        dn_observer *observer = tally_observe(dn_center_darwin(), "x", &running);
+        pthread_t thread;
 
-        for (int i = 0; i < N_THREADS; i++)
-                threads[i] = test_start_thread(keep_posting, "busy");
-        for (int i = 0; i < N_ROUNDS; i++) {
-                WAIT_UNTIL(child_posts(child, 0) > n_posts);
-                n_posts = child_posts(child, 0);
-                WAIT_UNTIL_EQ(dn_shutdown(), 0);
-        }
-        is_over = true;
-        for (int i = 0; i < N_THREADS; i++)
-                CHECK_EQ(pthread_join(threads[i], NULL), 0);
-        WAIT_UNTIL_EQ(dn_shutdown(), 0);
+        observe(dn_center_darwin(), "kept", &kept);
+        post_ok(dn_center_darwin(), "x");
+        WAIT_UNTIL_EQ(running.n_calls, 1);
+        thread = test_start_thread(wait_inside, observer);
+        WAIT_UNTIL(dn__gate_has_others(DN__GATE_CALL));
+        CHECK_EQ(dn_shutdown(), -EBUSY);
+        CHECK_EQ(kept.n_destroyed, 0); /* nothing is done */
+        running.blocks = false;
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        dn_observer_unref(observer);
+        shut_down();
+        CHECK_EQ(kept.n_destroyed, 1);
         check_nothing_is_left(before);
 }
 
-static void ignore_token(int token, void *context)
+/* A host's thread that only runs callbacks need not be joined. */
+TEST(aThreadThatRunsAWaitingCallbackIsWaitedFor)
 {
+        test_bus_begin();
+        dn_executor executor = {.enqueue = keep_work};
+        tally seen = {.blocks = true};
+        pthread_t thread;
+
+        CHECK_EQ(dn_center_observe(dn_center_darwin(), "x", TALLY_HANDLER(&seen), &executor, NULL),
+                 0);
+        post_ok(dn_center_darwin(), "x");
+        WAIT_UNTIL(is_kept);
+        thread = test_start_thread(run_kept, NULL);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+        CHECK_EQ(dn_shutdown(), -EBUSY);
+        seen.blocks = false;
+        WAIT_UNTIL_EQ(dn_shutdown(), 0);
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        CHECK_EQ(seen.n_destroyed, 1);
 }
 
-static void *keep_registering(void *name)
+enum { N_THREADS = 8, N_ROUNDS = TEST_HAS_SANITIZER ? 5 : 30 };
+
+static void *post_and_register(void *name)
 {
         const dn_token_handler handler = {.invoke = ignore_token};
         int token;
 
-        while (!is_over)
-                if (dn_notify_register_callback(name, &handler, NULL, &token) == NOTIFY_STATUS_OK)
-                        (void)notify_cancel(token);
+        for (int i = 0; i < 20; i++) {
+                post_soon(dn_center_darwin(), name);
+                CHECK_EQ(dn_notify_register_callback("self.x", &handler, NULL, &token),
+                         NOTIFY_STATUS_OK);
+        }
         return NULL;
 }
 
-TEST_NO_BUS(tokensOfOtherThreadsAreCancelledAsAWhole)
+TEST(threadsThatWereJoinedLeaveNothing)
 {
-        enum { N_THREADS = 3 };
+        test_bus_begin();
+        test_child *child = spawn_observer("busy", NULL);
+        footing before = take_footing();
         pthread_t threads[N_THREADS];
 
-        for (int i = 0; i < N_THREADS; i++)
-                threads[i] = test_start_thread(keep_registering, "self.token");
-        for (int i = 0; i < 50; i++)
-                WAIT_UNTIL_EQ(dn_shutdown(), 0);
-        is_over = true;
-        for (int i = 0; i < N_THREADS; i++)
-                CHECK_EQ(pthread_join(threads[i], NULL), 0);
+        for (int round = 1; round <= N_ROUNDS; round++) {
+                for (int i = 0; i < N_THREADS; i++)
+                        threads[i] = test_start_thread(post_and_register, "busy");
+                for (int i = 0; i < N_THREADS; i++)
+                        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+                shut_down();
+                check_nothing_is_left(before);
+        }
+        WAIT_UNTIL(child_posts(child, 0) == 20 * N_THREADS * N_ROUNDS);
 }
 
 static int forked_child(void)

@@ -1,4 +1,4 @@
-/* Calls of the library in forked children. */
+/* Calls of the library, which are counted and not interrupted, also in forked children. */
 #include "util/gate.h"
 
 #include <pthread.h>
@@ -18,37 +18,115 @@ static void *stay_inside(void *argument)
         return argument;
 }
 
-static void make_call(void)
+static void *stay_at_work(void *argument)
 {
-        DN__GATE();
+        DN__GATE_FOR_WORK();
+        is_inside = true;
+        stay_inside(NULL); /* part of the work */
+        return argument;
 }
 
-static bool try_to_close(void)
+static bool has_others(void)
 {
         DN__GATE();
-        return dn__gate_close();
+        return dn__gate_has_others(DN__GATE_CALL);
 }
 
-/* The thread that was inside does not exist there. */
-TEST_NO_BUS(forkedChildHasAnOpenGateAndNoCallsOfOthers)
+static bool has_work(void)
 {
-        pid_t pid;
+        return dn__gate_has_others(DN__GATE_WORK);
+}
 
-        SKIP_IF(TEST_HAS_SANITIZER, "with a sanitizer a fork waits until the other threads rest");
-        CHECK_EQ(dn__fork_init(), 0);
-        pthread_t thread = test_start_thread(stay_inside, NULL);
+static pthread_t start_inside(void *(*stay)(void *))
+{
+        pthread_t thread;
+
+        is_inside = may_leave = false;
+        thread = test_start_thread(stay, NULL);
         WAIT_UNTIL(is_inside);
-        pid = fork();
-        if (pid == 0) {
-                make_call();
-                _exit(try_to_close() ? 0 : 1);
-        }
-        CHECK_EQ(test_wait_for(pid), 0);
+        return thread;
+}
+
+static void let_leave(pthread_t thread)
+{
         may_leave = true;
         CHECK_EQ(pthread_join(thread, NULL), 0);
 }
 
-TEST_NO_BUS(callThatForksIsCountedInTheParentAlone)
+TEST_NO_BUS(callsOfOtherThreadsAreCounted)
+{
+        pthread_t thread = start_inside(stay_inside);
+
+        CHECK(has_others() && !has_work());
+        let_leave(thread);
+        CHECK(!has_others());
+        thread = start_inside(stay_at_work);
+        CHECK(!has_others() && has_work());
+        let_leave(thread);
+        CHECK(!has_work());
+}
+
+TEST_NO_BUS(callsOfManyThreadsAreCountedOnce)
+{
+        enum { N_THREADS = 40 };
+        pthread_t threads[N_THREADS];
+
+        for (int i = 0; i < N_THREADS; i++)
+                threads[i] = start_inside(stay_inside);
+        CHECK(has_others());
+        for (int i = 0; i < N_THREADS; i++)
+                let_leave(threads[i]);
+        CHECK(!has_others());
+}
+
+TEST_NO_BUS(whatTheHostHasToCloseCountsAsACall)
+{
+        dn__gate_keep();
+        CHECK(has_others());
+        dn__gate_keep_no_more();
+        CHECK(!has_others());
+}
+
+static void *be_cancelled_inside(void *argument)
+{
+        {
+                DN__GATE();
+                CHECK_EQ(pthread_cancel(pthread_self()), 0);
+                pthread_testcancel();
+                is_inside = true;
+        }
+        pthread_testcancel();
+        may_leave = true;
+        return argument;
+}
+
+TEST_NO_BUS(cancelledThreadFinishesItsCall)
+{
+        pthread_t thread = test_start_thread(be_cancelled_inside, NULL);
+        void *result;
+
+        CHECK_EQ(pthread_join(thread, &result), 0);
+        CHECK(result == PTHREAD_CANCELED);
+        CHECK(is_inside && !may_leave && !has_others());
+}
+
+/* The thread that was inside does not exist there. */
+TEST_NO_BUS(forkedChildHasNoCallsOfOthers)
+{
+        pthread_t thread;
+        pid_t pid;
+
+        SKIP_IF(TEST_HAS_SANITIZER, "with a sanitizer a fork waits until the other threads rest");
+        CHECK_EQ(dn__fork_init(), 0);
+        thread = start_inside(stay_inside);
+        pid = fork();
+        if (pid == 0)
+                _exit(has_others() ? 1 : 0);
+        CHECK_EQ(test_wait_for(pid), 0);
+        let_leave(thread);
+}
+
+TEST_NO_BUS(callThatForksIsCountedInEachProcess)
 {
         pid_t pid;
 
@@ -56,14 +134,12 @@ TEST_NO_BUS(callThatForksIsCountedInTheParentAlone)
         {
                 DN__GATE();
                 pid = test_fork();
-                if (pid == 0)
-                        make_call();
+                CHECK(!has_others());
         }
         if (pid == 0)
-                _exit(try_to_close() ? 0 : 1);
+                _exit(has_others() ? 1 : 0);
         CHECK_EQ(test_wait_for(pid), 0);
-        CHECK(try_to_close());
-        dn__gate_open();
+        CHECK(!has_others());
 }
 
 TEST_MAIN()

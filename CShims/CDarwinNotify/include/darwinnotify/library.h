@@ -43,25 +43,28 @@ DN_EXPORT int dn_set_diagnostics(const dn_diagnostics *diagnostics);
  * checkers, and for a language runtime that ends before exit(). Not for programs in Swift, whose
  * modules keep observers for as long as they are loaded.
  *
+ * Join the threads that use the library first: none may call it until this has returned. Threads
+ * that run callbacks may still be doing so, and the callbacks may call the library.
+ *
  * Cancels every observer, token and call in progress, and closes every service. Destroy hooks of
  * observers and tokens run on this thread, or where a callback is still running. Waits for running
- * callbacks, for callbacks that wait in executors and for calls of other threads, for at most a
- * second, then sends the posts that still wait for the bus, for at most another second. Meanwhile
- * posts of other threads wait; then they start afresh.
+ * callbacks and for callbacks that wait in executors, for at most a second, then sends the posts
+ * that still wait for the bus, for at most another second.
  *
  * Afterwards the library can be used again, as for the first time. Observers, services, centers and
  * loops that the caller owns are released as usual, before or after, but before dlclose(). Calls of
  * dn_call_begin() must be released, and requests answered, before the shutdown.
  *
  * Errors:   -EDEADLK in a callback, in a destroy hook, or on another thread of the library: nothing
- *           is done. -EBUSY if, after a second, a callback is still running, or waits in an
- *           executor of the host (which must run or refuse it), or another thread is inside a call,
- *           or the host has not closed a watch of dn_watch_open(), not released a call of
- *           dn_call_begin(), though it has ended, or not answered a request, though it was
- *           cancelled: observers and tokens are cancelled, services are closed, everything else
- *           continues, and it may be called again.
- * Threads:  any. Not while another thread or a signal handler calls notify_check(), notify_peek(),
- *           notify_get_state() or notify_is_valid_token(), which take no lock.
+ *           is done. -EBUSY at once if another thread is inside a call of the library, or the host
+ *           has not closed a watch of dn_watch_open(): nothing is done. -EBUSY if, after a second,
+ *           a callback is still running, or waits in an executor of the host (which must run or
+ *           refuse it), or the host has not released a call of dn_call_begin(), though it has
+ *           ended, or not answered a request, though it was cancelled: observers and tokens are
+ *           cancelled, services are closed, everything else continues, and it may be called again.
+ * Threads:  one; none may be inside the library. Calls of notify_check(), notify_peek(),
+ *           notify_get_state() and notify_is_valid_token(), also in signal handlers, are not
+ *           noticed.
  */
 DN_EXPORT int dn_shutdown(void);
 
