@@ -15,6 +15,10 @@ int dn__center_check_object(const dn_center *center, const void *object);
 /* Posts a validated name. Returns as dn_center_post(). */
 int dn__center_post(dn_center *center, dn__post *post);
 
+/* Posts a validated name that leaves the process to the processes that share the table of a Darwin
+ * center, without a signal. */
+void dn__darwin_post_in_table(dn__hub *hub, dn__post *post);
+
 /* --- Centers that use a bus (bus.c) ---------------------------------------------------------- */
 
 /* The `open` and the `close` of their operations. */

@@ -154,23 +154,31 @@ static void count_again(dn__hub *hub, dn__post *post)
         dn__hub_unlock(hub);
 }
 
-static int post_darwin(dn__hub *hub, dn__post *post)
+void dn__darwin_post_in_table(dn__hub *hub, dn__post *post)
 {
-        bool is_beyond = post->name.reach != DN__REACH_PROCESS;
-        int r = 0;
-
-        /* Only the name is posted; the other pointers that were passed may be invalid. */
-        post->body = (dn__body){ 0 };
-        if (is_beyond)
-                dn__table_look_if_due(hub, false);
+        dn__table_look_if_due(hub, false);
         post_inside(hub, post);
-        if (is_beyond && hub->direct->ops->post(hub->direct, post) == -ESTALE)
+        if (hub->direct->ops->post(hub->direct, post) == -ESTALE)
                 count_again(hub, post);
         if (atomic_load(&hub->n_prefixes) > 0)
                 (void)hand_to_prefixes(hub, post);
+}
+
+static int post_darwin(dn__hub *hub, dn__post *post)
+{
+        int r;
+
+        /* Only the name is posted; the other pointers that were passed may be invalid. */
+        post->body = (dn__body){ 0 };
+        if (post->name.reach == DN__REACH_PROCESS) {
+                post_inside(hub, post);
+                if (atomic_load(&hub->n_prefixes) > 0)
+                        (void)hand_to_prefixes(hub, post);
+                return 0;
+        }
+        dn__darwin_post_in_table(hub, post);
         /* Last: a bus that does not answer delays only programs beyond the table. */
-        if (is_beyond)
-                r = hub->bus->ops->post(hub->bus, post);
+        r = hub->bus->ops->post(hub->bus, post);
         return r == DN_NOT_CONNECTED && dn__table_is_enough(hub) ? 0 : r;
 }
 
