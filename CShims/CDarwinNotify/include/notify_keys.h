@@ -1,4 +1,5 @@
-/* Names that Apple's systems post. Nothing posts them on Linux by itself. */
+/* Names that Apple's systems post. On Linux notifyagent(1) posts the mounts, the host name, the
+ * network, the time zone and the clock, in the table of its user; nothing posts the others. */
 #ifndef DARWINNOTIFY_NOTIFY_KEYS_H
 #define DARWINNOTIFY_NOTIFY_KEYS_H
 

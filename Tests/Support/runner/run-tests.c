@@ -71,7 +71,7 @@ static bool is_worth_running(const options *o, const char *program, const char *
 {
         return strcmp(broker, "broker") != 0 || !has_broker(o, "daemon") ||
                strstr(program, "/tests/bus/") || strstr(program, "/tests/calls/") ||
-               strstr(program, "/tests/inspect/");
+               strstr(program, "/tests/inspect/") || strstr(program, "/agent-tests/");
 }
 
 /* Adds the cases of one program in the order it lists them; false if it cannot be run. */

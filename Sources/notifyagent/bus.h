@@ -1,0 +1,43 @@
+/* A connection to a bus, which is made again when it is lost. */
+#pragma once
+
+#include <stdbool.h>
+#include <systemd/sd-bus.h>
+#include <systemd/sd-event.h>
+
+struct agent;
+struct path_watch;
+typedef struct bus bus;
+
+/* One that uses a bus. Its functions run in the loop. */
+typedef struct bus_user {
+        void (*found)(struct bus_user *user); /* there is a connection */
+        void (*lost)(struct bus_user *user);  /* there is none, or none any longer */
+        struct bus_user *next;
+} bus_user;
+
+struct bus {
+        struct agent *agent;
+        bool is_system;
+        sd_bus *connection; /* NULL: there is none now */
+        sd_event_source *retry;
+        unsigned n_tries; /* since there was one */
+        bool has_said_loss;
+        char *socket; /* the path at which it listens; NULL: unknown */
+        struct path_watch *watch; /* of that path, while there is no connection */
+        bus_user *users;
+};
+
+void bus_init(bus *bus, struct agent *agent, bool is_system);
+void bus_add_user(bus *bus, bus_user *user);
+
+/* Connects for the first time, and tells the users. */
+void bus_open(bus *bus);
+
+/* Tries to connect now if there is no connection. */
+void bus_try(bus *bus);
+
+/* Returns "system" or "session". */
+const char *bus_get_label(const bus *bus);
+
+void bus_deinit(bus *bus);

@@ -1,0 +1,292 @@
+/* A service on a bus whose value a source follows. */
+#include "service.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent.h"
+#include "source.h"
+
+#define BUS_NAME "org.freedesktop.DBus"
+#define BUS_PATH "/org/freedesktop/DBus"
+#define CALL_TIMEOUT_US (5 * UINT64_C(1000000))
+
+static service *service_of(bus_user *user)
+{
+        return (service *)user;
+}
+
+/* --- What is known -------------------------------------------------------------------------- */
+
+static void settle(service *service, bool is_there, uint64_t value)
+{
+        service->is_settled = true;
+        service->is_there = is_there;
+        service->value = value;
+        source_service_changed(service->source);
+}
+
+static void forget(service *service)
+{
+        service->call = sd_bus_slot_unref(service->call);
+        service->is_stale = false;
+}
+
+/* --- Asking --------------------------------------------------------------------------------- */
+
+static bool is_unknown(const char *error)
+{
+        static const char *const errors[] = {
+                SD_BUS_ERROR_UNKNOWN_METHOD,    SD_BUS_ERROR_UNKNOWN_INTERFACE,
+                SD_BUS_ERROR_UNKNOWN_PROPERTY,  SD_BUS_ERROR_UNKNOWN_OBJECT,
+                SD_BUS_ERROR_NAME_HAS_NO_OWNER, SD_BUS_ERROR_SERVICE_UNKNOWN,
+                SD_BUS_ERROR_NOT_SUPPORTED,
+        };
+
+        for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+                if (strcmp(error, errors[i]) == 0)
+                        return true;
+        return false;
+}
+
+/* A service that lacks what is asked for counts as missing. */
+static void be_refused(service *service, const sd_bus_error *error)
+{
+        const char *name = error->name ? error->name : "";
+
+        if (service->kind->is_none && service->kind->is_none(name)) {
+                settle(service, true, 0);
+                return;
+        }
+        if (!is_unknown(name))
+                source_complain(service->source, PROBLEM_REFUSED, "%s: %s", service->kind->name,
+                                error->message ? error->message : name);
+        settle(service, false, 0);
+}
+
+static int on_reply(sd_bus_message *reply, void *context, sd_bus_error *ret_error)
+{
+        service *service = context;
+        const sd_bus_error *error = sd_bus_message_get_error(reply);
+        uint64_t value = 0;
+        int r = 0;
+
+        (void)ret_error;
+        service->call = sd_bus_slot_unref(service->call);
+        if (error)
+                be_refused(service, error);
+        else
+                r = service->kind->answer(service, reply, &value);
+        if (r < 0) {
+                source_complain(service->source, PROBLEM_GARBAGE,
+                                "%s does not answer as expected (%s)", service->kind->name,
+                                strerror(-r));
+                settle(service, false, 0);
+        } else if (r > 0) {
+                settle(service, true, value);
+        }
+        if (service->is_stale && !service->call)
+                service_ask(service);
+        return 0;
+}
+
+int service_call(service *service, const char *path, const char *interface, const char *member,
+                 const char *types, ...)
+{
+        sd_bus_message *message = NULL;
+        va_list arguments;
+        int r = sd_bus_message_new_method_call(service->bus->connection, &message,
+                                               service->kind->name, path, interface, member);
+
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(message, false);
+        if (r >= 0 && *types) {
+                va_start(arguments, types);
+                r = sd_bus_message_appendv(message, types, arguments);
+                va_end(arguments);
+        }
+        if (r >= 0)
+                r = sd_bus_call_async(service->bus->connection, &service->call, message, on_reply,
+                                      service, CALL_TIMEOUT_US);
+        (void)sd_bus_message_unref(message);
+        return r < 0 ? r : 0;
+}
+
+int service_get(service *service, const char *path, const char *interface, const char *property)
+{
+        return service_call(service, path, "org.freedesktop.DBus.Properties", "Get", "ss",
+                            interface, property);
+}
+
+void service_ask(service *service)
+{
+        int r;
+
+        if (!service->kind->ask) {
+                settle(service, true, 0);
+                return;
+        }
+        if (!service->bus->connection)
+                return;
+        if (service->call) {
+                service->is_stale = true;
+                return;
+        }
+        service->is_stale = false;
+        service->step = 0;
+        r = service->kind->ask(service);
+        if (r < 0)
+                source_complain(service->source, PROBLEM_SYSTEM, "cannot ask %s: %s",
+                                service->kind->name, strerror(-r));
+}
+
+/* --- Whether it is there --------------------------------------------------------------------- */
+
+static int on_signal(sd_bus_message *message, void *context, sd_bus_error *error)
+{
+        service *service = context;
+
+        (void)error;
+        if (service->kind->heard)
+                service->kind->heard(service, message);
+        else
+                service_ask(service);
+        return 0;
+}
+
+static int on_owner(sd_bus_message *message, void *context, sd_bus_error *error)
+{
+        service *service = context;
+        const char *owner = NULL;
+
+        (void)error;
+        if (sd_bus_message_read(message, "sss", NULL, NULL, &owner) < 0)
+                return 0;
+        forget(service);
+        if (*owner)
+                service_ask(service);
+        else
+                settle(service, false, 0);
+        return 0;
+}
+
+static int on_started(sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+        service *service = context;
+
+        (void)error;
+        if (service->is_there || service->call)
+                return 0;
+        if (sd_bus_message_is_method_error(reply, NULL))
+                settle(service, false, 0);
+        else
+                service_ask(service);
+        return 0;
+}
+
+/* The bus may start a service of the system; in a session, services belong to a desktop. */
+static int on_found(sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+        service *service = context;
+        const char *name = service->kind->name;
+
+        (void)error;
+        if (!sd_bus_message_is_method_error(reply, NULL)) {
+                service_ask(service);
+                return 0;
+        }
+        if (!service->kind->is_on_system_bus || !service->kind->ask ||
+            sd_bus_call_method_async(service->bus->connection, NULL, BUS_NAME, BUS_PATH, BUS_NAME,
+                                     "StartServiceByName", on_started, service, "su", name, 0) < 0)
+                settle(service, false, 0);
+        return 0;
+}
+
+static int on_rule(sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+        service *service = context;
+
+        (void)error;
+        if (sd_bus_message_is_method_error(reply, NULL))
+                source_complain(service->source, PROBLEM_SYSTEM,
+                                "the %s bus refuses a rule for %s", bus_get_label(service->bus),
+                                service->kind->name);
+        return 0;
+}
+
+static int add_rule(service *service, unsigned index, const char *rule,
+                    sd_bus_message_handler_t handler)
+{
+        return sd_bus_add_match_async(service->bus->connection, &service->slots[index], rule,
+                                      handler, on_rule, service);
+}
+
+static int add_rules(service *service)
+{
+        const char *name = service->kind->name;
+        char rule[512];
+        int r;
+
+        (void)snprintf(rule, sizeof(rule),
+                       "type='signal',sender='" BUS_NAME "',path='" BUS_PATH "',"
+                       "interface='" BUS_NAME "',member='NameOwnerChanged',arg0='%s'",
+                       name);
+        r = add_rule(service, 0, rule, on_owner);
+        for (unsigned i = 0; r >= 0 && i < SERVICE_MAX_RULES && service->kind->rules[i]; i++) {
+                (void)snprintf(rule, sizeof(rule), "type='signal',sender='%s',%s", name,
+                               service->kind->rules[i]);
+                r = add_rule(service, i + 1, rule, on_signal);
+        }
+        return r;
+}
+
+static void drop_rules(service *service)
+{
+        forget(service);
+        for (unsigned i = 0; i <= SERVICE_MAX_RULES; i++)
+                service->slots[i] = sd_bus_slot_unref(service->slots[i]);
+}
+
+static void bus_found(bus_user *user)
+{
+        service *service = service_of(user);
+        int r;
+
+        drop_rules(service);
+        r = add_rules(service);
+        if (r >= 0)
+                r = sd_bus_call_method_async(service->bus->connection, NULL, BUS_NAME, BUS_PATH,
+                                             BUS_NAME, "GetNameOwner", on_found, service, "s",
+                                             service->kind->name);
+        if (r >= 0)
+                return;
+        source_complain(service->source, PROBLEM_SYSTEM, "cannot look for %s: %s",
+                        service->kind->name, strerror(-r));
+        settle(service, false, 0);
+}
+
+static void bus_lost(bus_user *user)
+{
+        drop_rules(service_of(user));
+        settle(service_of(user), false, 0);
+}
+
+void service_init(service *service, const service_kind *kind, source *source)
+{
+        agent *agent = source->agent;
+
+        *service = (struct service){
+                .user = { .found = bus_found, .lost = bus_lost },
+                .kind = kind,
+                .source = source,
+                .bus = kind->is_on_system_bus ? &agent->system_bus : &agent->session_bus,
+        };
+        bus_add_user(service->bus, &service->user);
+}
+
+void service_deinit(service *service)
+{
+        drop_rules(service);
+}

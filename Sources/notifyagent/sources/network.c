@@ -1,0 +1,97 @@
+/* Links, addresses and routes of the kernel.
+ *
+ * A message of the kernel says only that something may have changed: many repeat what is known, as
+ * when a lease is renewed. So all is read anew, and its sum compared with the one before. */
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "hash.h"
+#include "netlink.h"
+#include "pace.h"
+#include "sources/sources.h"
+
+typedef struct data {
+        int fd;
+        sd_event_source *event;
+        pace pace;
+        uint64_t seen;
+} data;
+
+static data *data_of(source *source)
+{
+        return (data *)source->data;
+}
+
+static void look(source *source)
+{
+        data *data = data_of(source);
+        uint64_t now;
+
+        if (data->fd < 0)
+                return;
+        if (netlink_read_sum(&now) < 0)
+                now = data->seen + 1; /* in doubt it has changed */
+        if (now == data->seen)
+                return;
+        data->seen = now;
+        source_post(source, EVENT_CHANGED);
+        network_changed(source->agent);
+}
+
+static void look_now(void *context)
+{
+        look(context);
+}
+
+static int on_message(sd_event_source *event, int fd, uint32_t events, void *context)
+{
+        source *source = context;
+        char buffer[8192];
+
+        (void)event, (void)events;
+        /* If messages were lost, the error says so once, and there is nothing more to know. */
+        while (recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT) >= 0 || errno == EINTR ||
+               errno == ENOBUFS)
+                ;
+        pace_ask(&data_of(source)->pace);
+        return 0;
+}
+
+static int start(source *source)
+{
+        data *data = data_of(source);
+        int r;
+
+        data->fd = netlink_listen();
+        if (data->fd < 0)
+                return data->fd;
+        pace_init(&data->pace, source->agent->event, look_now, source);
+        r = sd_event_add_io(source->agent->event, &data->event, data->fd, EPOLLIN, on_message,
+                            source);
+        return r < 0 ? r : netlink_read_sum(&data->seen);
+}
+
+static void stop(source *source)
+{
+        data *data = data_of(source);
+
+        data->event = sd_event_source_disable_unref(data->event);
+        pace_deinit(&data->pace);
+        if (data->fd > 0)
+                (void)close(data->fd);
+}
+
+const source_kind source_network = {
+        .name = "network",
+        .origin = "links, addresses and routes of the kernel",
+        .names = {
+                { .text = "com.apple.system.SystemConfiguration.nwi", .events = EVENT_CHANGED },
+                { .text = "com.apple.system.config.network_change.nwi", .events = EVENT_CHANGED },
+        },
+        .data_bytes = sizeof(data),
+        .start = start,
+        .look = look,
+        .stop = stop,
+};

@@ -1,0 +1,158 @@
+/* Services and buses that behave badly: one line for each kind, and everything else goes on. */
+#include "mock.h"
+#include "namespaces.h"
+
+#define UPOWER "org.freedesktop.UPower"
+#define UPOWER_PATH "/org/freedesktop/UPower"
+#define PROPERTIES "org.freedesktop.DBus.Properties"
+#define PLUGGED "com.apple.springboard.pluggedin"
+
+/* A service whose answers the test chooses. */
+typedef struct bad_service {
+        sd_bus *connection;
+        int behaviour;
+} bad_service;
+
+enum { GOOD, OTHER_TYPE, NO_VARIANT, NOTHING, ERROR, N_BEHAVIOURS };
+
+static int answer(sd_bus_message *call, void *context, sd_bus_error *error)
+{
+        bad_service *service = context;
+
+        switch (service->behaviour) {
+        case GOOD: return sd_bus_reply_method_return(call, "v", "b", 0);
+        case OTHER_TYPE: return sd_bus_reply_method_return(call, "v", "s", "certainly");
+        case NO_VARIANT: return sd_bus_reply_method_return(call, "aay", 2, 1, 255, 0);
+        case NOTHING: return sd_bus_reply_method_return(call, NULL);
+        default: return sd_bus_error_setf(error, "org.example.Broken", "it is broken");
+        }
+}
+
+static int filter(sd_bus_message *message, void *context, sd_bus_error *error)
+{
+        if (!sd_bus_message_is_method_call(message, PROPERTIES, "Get"))
+                return 0;
+        int r = answer(message, context, error);
+
+        return r < 0 ? r : 1;
+}
+
+static void serve(bad_service *service)
+{
+        while (sd_bus_process(service->connection, NULL) > 0)
+                ;
+        (void)sd_bus_wait(service->connection, 1000);
+}
+
+static void announce(bad_service *service)
+{
+        CHECK(sd_bus_emit_signal(service->connection, UPOWER_PATH, PROPERTIES, "PropertiesChanged",
+                                 "sa{sv}as", UPOWER, 0, 0) >= 0);
+}
+
+static bad_service *open_bad_service(const stage *stage)
+{
+        static bad_service service;
+        mock mock = mock_begin(stage);
+
+        service = (bad_service){.connection = mock.connection};
+        CHECK(sd_bus_add_filter(service.connection, NULL, filter, &service) >= 0);
+        return &service;
+}
+
+static void take_name(bad_service *service)
+{
+        CHECK(sd_bus_request_name(service->connection, UPOWER, 0) >= 0);
+}
+
+/* Everything else goes on: the name of the host. */
+static void check_host_name(stage *stage, int token, const char *name)
+{
+        CHECK_EQ(sethostname(name, strlen(name)), 0);
+        int next;
+
+        do
+                next = stage_next(stage, (unsigned)(TEST_DEADLINE_US / 1000));
+        while (next != 0 && next != token);
+        CHECK_EQ(next, token);
+}
+
+/* Counts the lines that the agent has written, after its end. */
+static int count_lines(test_child *agent, const char *text)
+{
+        const char *line;
+        int n = 0;
+
+        kill(test_child_pid(agent), SIGTERM);
+        while ((line = test_child_read_line_or_end(agent)))
+                n += strstr(line, text) != NULL;
+        CHECK_EQ(test_child_wait(agent), 0);
+        return n;
+}
+
+TEST_ON_BUS(badAnswersAreOneLineEach)
+{
+        enter_namespaces(CLONE_NEWUTS);
+        stage stage = stage_begin();
+        bad_service *service = open_bad_service(&stage);
+        test_child *agent = agent_start(&stage);
+        int plugged = stage_hear(&stage, PLUGGED);
+        int host = stage_hear(&stage, "com.apple.system.hostname");
+
+        service->behaviour = OTHER_TYPE;
+        take_name(service);
+        for (int i = 0; i < 10 * N_BEHAVIOURS; i++) {
+                service->behaviour = i % (N_BEHAVIOURS - 1) + 1;
+                announce(service);
+                for (int j = 0; j < 20; j++)
+                        serve(service);
+        }
+        check_host_name(&stage, host, "elsewhere");
+        service->behaviour = GOOD;
+        announce(service);
+        WAIT_UNTIL((serve(service), state_of(plugged) == 1));
+        CHECK_EQ(count_lines(agent, "power: "), 2); /* garbage, and an error */
+}
+
+TEST_ON_BUS(anOwnerMayComeAndGoAThousandTimes)
+{
+        enter_namespaces(CLONE_NEWUTS);
+        stage stage = stage_begin();
+        bad_service *service = open_bad_service(&stage);
+        test_child *agent = agent_start(&stage);
+        int plugged = stage_hear(&stage, PLUGGED);
+        int host = stage_hear(&stage, "com.apple.system.hostname");
+
+        for (int i = 0; i < 1000; i++) {
+                take_name(service);
+                CHECK(sd_bus_release_name(service->connection, UPOWER) >= 0);
+                if (i % 50 == 0)
+                        serve(service);
+        }
+        check_host_name(&stage, host, "elsewhere");
+        take_name(service);
+        WAIT_UNTIL((serve(service), state_of(plugged) == 1));
+        CHECK(count_lines(agent, "notifyagent: ") <= 2);
+}
+
+TEST_ON_BUS(aBusMayDieAndComeBack)
+{
+        enter_namespaces(CLONE_NEWUTS);
+        stage stage = stage_begin();
+        test_child *agent = agent_start(&stage);
+        int host = stage_hear(&stage, "com.apple.system.hostname");
+        int plugged = stage_hear(&stage, PLUGGED);
+
+        for (int i = 0; i < 2; i++) {
+                test_bus_kill(stage.bus);
+                check_host_name(&stage, host, FORMAT("gone%d", i));
+                test_bus_start_again(stage.bus);
+                check_host_name(&stage, host, FORMAT("back%d", i));
+        }
+        bad_service *service = open_bad_service(&stage);
+        take_name(service);
+        WAIT_UNTIL((serve(service), state_of(plugged) == 1));
+        CHECK_EQ(count_lines(agent, "bus is lost"), 2); /* the session and the system */
+}
+
+TEST_MAIN()
