@@ -187,6 +187,10 @@ let package = Package(
     .executableTarget(
       name: "ios-extension", dependencies: ["CFNotificationCenter"],
       path: "Examples/ios-port/ios-extension", swiftSettings: checkedSwift),
+    // As for macOS, but for one import.
+    .executableTarget(
+      name: "desktop-watch", dependencies: ["DistributedNotifications", "notify"],
+      path: "Examples/desktop-watch", swiftSettings: checkedSwift),
     program("group-peer", in: "Tests/Programs", dependencies: ["DarwinNotify", "Wormhole"]),
     program("wormhole-peer", in: "Tests/Programs", dependencies: ["DarwinNotify", "Wormhole"]),
   ]
