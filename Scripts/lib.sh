@@ -187,6 +187,19 @@ install_library() {
   export LD_LIBRARY_PATH=$1/prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 }
 
+# Builds the Python package in FOLDER, where programs of /usr/bin/python3 then find it. Fails if
+# that cannot build it: build_python FOLDER
+build_python() {
+  /usr/bin/python3 -c 'import cffi, setuptools' 2>/dev/null || {
+    echo 'skipped: the Python package, python3-cffi, -setuptools or -dev is not installed'
+    return 1
+  }
+  mkdir -p "$1"
+  (cd Python && /usr/bin/python3 setup.py --quiet build --build-base "$1/build" --build-lib "$1") \
+    >"$1/log" 2>&1 || die "the Python package does not build: $(<"$1/log")"
+  export PYTHONPATH=$1
+}
+
 # Builds the C examples in FOLDER against the installed library: build_examples FOLDER [STATIC=1]
 build_examples() {
   local folder=$1

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Asks the player for tracks whose title contains a text, with Debian's python3-dbus."""
+"""Asks the player for tracks whose title contains a text."""
+import asyncio
 import sys
 
-import dbus
+import darwinnotify as dn
 
-player = dbus.SessionBus().get_object("org.example.Player", "/org/example/Player")
-tracks = player.Search(
-    dbus.Dictionary({"text": sys.argv[1]}, signature="sv"), dbus_interface="org.example.Player"
-)
-for track in tracks:
-    print(f"found {track['number']}: {track['title']}")
+
+async def main():
+    for track in await dn.call("org.example.Player", "Search", text=sys.argv[1]):
+        print(f"found {track['number']}: {track['title']}")
+
+
+asyncio.run(main())
