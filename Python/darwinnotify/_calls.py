@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import functools
 import inspect
 import os
 from collections.abc import Callable, Mapping
@@ -185,9 +186,12 @@ class Service:
             if not request.is_cancelled:
                 task = asyncio.create_task(self._handle(request))
                 self._tasks[request.id] = task
-                task.add_done_callback(lambda _, id=request.id: self._tasks.pop(id, None))
+                task.add_done_callback(functools.partial(self._forget, request.id))
             elif request.id in self._tasks:
                 self._tasks[request.id].cancel()
+
+    def _forget(self, id: int, task: asyncio.Task[None]) -> None:
+        del self._tasks[id]
 
     async def _handle(self, request: _Request) -> None:
         try:

@@ -139,8 +139,12 @@ class Subscription:
                     self._callback(event)
                 except Exception as error:
                     self._report(error)
-        if self._mailbox.has_more:
-            (self._loop.call_soon if self._loop else again)(self._deliver)
+        if not self._mailbox.has_more:
+            return
+        if self._loop is None:
+            again(self._deliver)
+        else:
+            self._loop.call_soon(self._deliver)
 
     def _report(self, error: Exception) -> None:
         if self._loop is None:
