@@ -139,7 +139,8 @@ let package = Package(
         .map { .target(name: $0) },
       path: "Tests",
       exclude: [
-        "Client", "CTests", "DelegationTests", "Fuzz", "Programs", "Soak", "Support", "Tools",
+        "AgentTests", "Client", "CTests", "DelegationTests", "Fuzz", "Programs", "Soak",
+        "Support", "Tools",
       ],
       sources: [
         "CFNotificationCenterTests", "DarwinNotifyTests", "DistributedNotificationsTests",

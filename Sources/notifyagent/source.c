@@ -53,12 +53,20 @@ int source_start(source *source)
         return 0;
 }
 
+static void start_again(source *source)
+{
+        if (source->kind->stop)
+                source->kind->stop(source);
+        (void)memset(source->data, 0, source->kind->data_bytes);
+        source->error = source->kind->start(source);
+}
+
 void source_look(source *source)
 {
-        if (source->kind->look && source->error == 0)
+        if (source->error < 0)
+                start_again(source);
+        else if (source->kind->look)
                 source->kind->look(source);
-        else if (source->error < 0)
-                source->error = source->kind->start(source);
         for (size_t i = 0; has_value(source) && i < source->n_services; i++)
                 if (source->services[i].is_there)
                         service_ask(&source->services[i]);

@@ -11,6 +11,7 @@
 typedef struct bad_service {
         sd_bus *connection;
         int behaviour;
+        bool is_on_battery;
 } bad_service;
 
 enum { GOOD, OTHER_TYPE, NO_VARIANT, NOTHING, ERROR, N_BEHAVIOURS };
@@ -20,7 +21,7 @@ static int answer(sd_bus_message *call, void *context, sd_bus_error *error)
         bad_service *service = context;
 
         switch (service->behaviour) {
-        case GOOD: return sd_bus_reply_method_return(call, "v", "b", 0);
+        case GOOD: return sd_bus_reply_method_return(call, "v", "b", service->is_on_battery);
         case OTHER_TYPE: return sd_bus_reply_method_return(call, "v", "s", "certainly");
         case NO_VARIANT: return sd_bus_reply_method_return(call, "aay", 2, 1, 255, 0);
         case NOTHING: return sd_bus_reply_method_return(call, NULL);
@@ -133,6 +134,28 @@ TEST_ON_BUS(anOwnerMayComeAndGoAThousandTimes)
         take_name(service);
         WAIT_UNTIL((serve(service), state_of(plugged) == 1));
         CHECK(count_lines(agent, "notifyagent: ") <= 2);
+}
+
+/* How long a state may be old after the restart of an agent that was killed. */
+#define OLD_US (2000000 * (uint64_t)test_slowness())
+
+TEST_ON_BUS(statesAreRightAfterEachOfManyKills)
+{
+        stage stage = stage_begin();
+        bad_service *service = open_bad_service(&stage);
+        int plugged = stage_hear(&stage, PLUGGED);
+        take_name(service);
+
+        for (int i = 0; i < 20; i++) {
+                uint64_t began_us = test_now_us(), wanted = (uint64_t)i % 2;
+                test_child *agent = agent_spawn();
+
+                service->is_on_battery = !wanted;
+                WAIT_UNTIL((serve(service), state_of(plugged) == wanted));
+                CHECK(i == 0 || test_now_us() - began_us < OLD_US);
+                test_let_pass_ms((unsigned)i % 3); /* it is killed at any point */
+                test_child_kill(agent);
+        }
 }
 
 TEST_ON_BUS(aBusMayDieAndComeBack)

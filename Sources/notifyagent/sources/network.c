@@ -29,10 +29,8 @@ static void look(source *source)
         data *data = data_of(source);
         uint64_t now;
 
-        if (data->fd < 0)
-                return;
         if (netlink_read_sum(&now) < 0)
-                now = data->seen + 1; /* in doubt it has changed */
+                now = data->seen + 1; /* if unsure, it has changed */
         if (now == data->seen)
                 return;
         data->seen = now;
@@ -52,7 +50,7 @@ static int on_message(sd_event_source *event, int fd, uint32_t events, void *con
 
         (void)event, (void)events;
         /* If messages were lost, the error says so once, and there is nothing more to know. */
-        while (recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT) >= 0 || errno == EINTR ||
+        while (recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT) > 0 || errno == EINTR ||
                errno == ENOBUFS)
                 ;
         pace_ask(&data_of(source)->pace);
@@ -70,7 +68,8 @@ static int start(source *source)
         pace_init(&data->pace, source->agent->event, look_now, source);
         r = sd_event_add_io(source->agent->event, &data->event, data->fd, EPOLLIN, on_message,
                             source);
-        return r < 0 ? r : netlink_read_sum(&data->seen);
+        (void)netlink_read_sum(&data->seen); /* if there is too much, each message is a change */
+        return r;
 }
 
 static void stop(source *source)
