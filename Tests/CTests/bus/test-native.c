@@ -4,8 +4,7 @@
 #include <unistd.h>
 
 #include "asked.h"
-#include "bus/state.h"
-#include "delivery/hub.h"
+#include "inside.h"
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"
@@ -51,17 +50,6 @@ static void begin(void)
         }
 }
 
-static bool has_all_rules(void)
-{
-        dn__dbus *dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
-        bool has_all;
-
-        dn__lock_acquire(&dbus->lock);
-        has_all = dbus->rules.n_asked == 0;
-        dn__lock_release(&dbus->lock);
-        return has_all;
-}
-
 /* The bus has answered a new question, so the connection is not one that was lost; and it has
  * confirmed all rules: a newcomer asks for those of several names in any order. */
 static bool is_settled(void)
@@ -76,7 +64,7 @@ static bool is_settled(void)
                               &observer) != 0)
                 return false;
         tally_drop(observer);
-        return !is_late(began_us) && has_all_rules();
+        return !is_late(began_us) && dbus_has_all_rules(dbus_of(dn_center_darwin()));
 }
 
 static void observe_prefix_soon(const char *prefix, tally *seen)
@@ -86,16 +74,6 @@ static void observe_prefix_soon(const char *prefix, tally *seen)
                                          &observer);
 
         CHECK_EQ(r < 0 ? r : 0, 0);
-}
-
-static void set_gathering(bool is_gathering)
-{
-        dn__dbus *dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
-
-        dn__lock_acquire(&dbus->lock);
-        dbus->n_flushes = is_gathering;
-        dn__loop_wake(dbus->loop);
-        dn__lock_release(&dbus->lock);
 }
 
 /* Arguments: whether to observe a name or a prefix, or only to post. "post" posts, "posts" returns
@@ -123,7 +101,7 @@ ROLE(member)
                 } else if (strcmp(line, "settle\n") == 0) {
                         WAIT_UNTIL(is_settled());
                 } else if (strcmp(line, "gather\n") == 0 || strcmp(line, "send\n") == 0) {
-                        set_gathering(line[0] == 'g');
+                        dbus_set_gathering(dbus_of(dn_center_darwin()), line[0] == 'g');
                 }
                 uint64_t answer = seen.n_posts;
                 if (strcmp(line, "signals\n") == 0)

@@ -40,4 +40,48 @@ TEST_NO_BUS(forgettingAllNumbersTakesNoLongerThanAddingThem)
         dn__numbers_deinit(&numbers);
 }
 
+static dn__post post_of(const char *text, const char *sender, uint64_t number)
+{
+        dn__post post = {.origin.sender = sender, .body.number = number};
+
+        CHECK_EQ(dn__name_init(&post.name, text, DN__REACH_BEYOND), 0);
+        return post;
+}
+
+static uint64_t note(dn__numbers *numbers, const char *text, const char *sender, uint64_t number)
+{
+        dn__post post = post_of(text, sender, number);
+
+        return dn__numbers_note(numbers, &post);
+}
+
+TEST_NO_BUS(aGapIsTheNumberOfMissingPostsOfANameBySender)
+{
+        dn__numbers numbers = {0};
+
+        CHECK_EQ(note(&numbers, "a", ":1.1", 5), 0); /* the first one reveals nothing */
+        CHECK_EQ(note(&numbers, "a", ":1.1", 6), 0);
+        CHECK_EQ(note(&numbers, "a", ":1.1", 10), 3);
+        CHECK_EQ(note(&numbers, "a", ":1.2", 20), 0);
+        CHECK_EQ(note(&numbers, "b", ":1.1", 30), 0);
+        CHECK_EQ(note(&numbers, "a", ":1.1", 11), 0);
+        CHECK_EQ(note(&numbers, "a", ":1.1", 0), 0); /* not counted */
+        dn__numbers_deinit(&numbers);
+}
+
+TEST_NO_BUS(namesThatAreNoLongerHeldAreForgotten)
+{
+        dn__numbers numbers = {0};
+        dn__post post = post_of("a", ":1.1", 1);
+
+        CHECK_EQ(note(&numbers, "a", ":1.1", 1), 0);
+        CHECK_EQ(note(&numbers, "b", ":1.1", 1), 0);
+        dn__numbers_forget(&numbers, post.name.hash);
+        CHECK_EQ(note(&numbers, "a", ":1.1", 9), 0);
+        CHECK_EQ(note(&numbers, "b", ":1.1", 9), 7);
+        dn__numbers_forget_all(&numbers);
+        CHECK_EQ(note(&numbers, "b", ":1.1", 90), 0);
+        dn__numbers_deinit(&numbers);
+}
+
 TEST_MAIN()

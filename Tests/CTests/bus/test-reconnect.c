@@ -3,8 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "bus/state.h"
-#include "delivery/hub.h"
+#include "inside.h"
 #include "roles.h"
 #include "table-file.h"
 #include "tally.h"
@@ -17,16 +16,11 @@ TEST_ON_BUS(aGoodConnectionThatIsLostIsSoughtAtOnce)
         dn_center *center = dn_center_darwin();
 
         await_bus(center);
-        dn__dbus *dbus = dn__dbus_of(dn__hub_find(center)->bus);
-        dn__lock_acquire(&dbus->lock);
-        dbus->backoff_us = DN__BACKOFF_MAX_US;
-        dbus->connected_us -= 2 * DN__US_PER_SECOND;
-        dn__lock_release(&dbus->lock);
+        dn__dbus *dbus = dbus_of(center);
+        dbus_set_age(dbus, 2 * DN__US_PER_SECOND);
         test_bus_kill(bus);
         WAIT_UNTIL_EQ(dn_center_is_on_bus(center), 0);
-        dn__lock_acquire(&dbus->lock);
-        CHECK(dbus->backoff_us < DN__BACKOFF_MAX_US);
-        dn__lock_release(&dbus->lock);
+        CHECK(dbus_get_backoff_us(dbus) < DN__BACKOFF_MAX_US);
 }
 
 TEST_ON_BUS(postsOfOthersDuringTheOutageArriveAfterIt)
@@ -41,31 +35,6 @@ TEST_ON_BUS(postsOfOthersDuringTheOutageArriveAfterIt)
         WAIT_UNTIL_EQ(seen.n_posts, 10);
 }
 
-static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
-{
-        dn__rules *rules = context;
-
-        rules->n_asked--;
-        return 1;
-}
-
-static void finish_rules(dn__dbus *dbus)
-{
-        dn__question question = { "GetId", "", NULL, answered, &dbus->rules, 0 };
-
-        DN__AUTO_LOCK(&dbus->lock);
-        CHECK_EQ(dn__connection_ask(&dbus->connection, &question, NULL), 0);
-        dn__loop_wake(dbus->loop);
-}
-
-/* Returns whether only that request is pending: the bus has answered all others. */
-static bool has_looked(dn__dbus *dbus)
-{
-        DN__AUTO_LOCK(&dbus->lock);
-        return dbus->counts.n_connects == 2 && dbus->rules.n_asked == 1 &&
-               dbus->missed_us == DN__NEVER;
-}
-
 /* Before the bus had all rules, a process with the next table may have posted unheard. */
 TEST_ON_BUS(tableIsLookedAtOnceTheRulesAreRestored)
 {
@@ -74,16 +43,13 @@ TEST_ON_BUS(tableIsLookedAtOnceTheRulesAreRestored)
 
         tally_observe(dn_center_darwin(), "N", &seen);
         await_bus(dn_center_darwin());
-        dn__dbus *dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
-        /* Counts a request that is sent later, as if the bus were slow to install the rules. */
-        dn__lock_acquire(&dbus->lock);
-        dbus->rules.n_asked++;
-        dn__lock_release(&dbus->lock);
+        dn__dbus *dbus = dbus_of(dn_center_darwin());
+        dbus_delay_rules(dbus);
         test_bus_kill(bus);
         test_bus_start_again(bus);
-        WAIT_UNTIL(has_looked(dbus));
+        WAIT_UNTIL(dbus_has_reconnected_slowly(dbus));
         remove_table();
-        finish_rules(dbus);
+        dbus_finish_rules(dbus);
         WAIT_UNTIL(is_there());
 }
 

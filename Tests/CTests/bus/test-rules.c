@@ -2,8 +2,7 @@
 #include <stdlib.h>
 
 #include "asked.h"
-#include "bus/state.h"
-#include "delivery/hub.h"
+#include "inside.h"
 #include "roles.h"
 #include "table-file.h"
 #include "tally.h"
@@ -117,12 +116,10 @@ TEST_ON_BUS(postWhileARuleIsWidenedIsDelivered)
         peer = test_peer_open_watching(bus);
         await_bus(dn_center_darwin());
         tally_observe(dn_center_darwin(), "N", &seen[0]);
-        dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
-        dn__lock_acquire(&dbus->lock);
-        CHECK(dbus->rules.is_native);
+        dbus = dbus_of(dn_center_darwin());
+        CHECK(dbus_is_native(dbus));
         after_removal = post_by_peer;
-        dn__rules_set_region(&dbus->rules, 7); /* of another table */
-        dn__lock_release(&dbus->lock);
+        dbus_set_region(dbus, 7); /* of another table */
         CHECK(!after_removal);
         WAIT_UNTIL_EQ(seen[0].n_posts, 1);
 }
@@ -152,14 +149,6 @@ TEST_ON_BUS(refusedNameIsStillHeardWhenTheLastPrefixIsGone)
         WAIT_UNTIL_EQ(seen[n - 1].n_posts, 1);
 }
 
-static bool has_wide_rule(void)
-{
-        dn__dbus *dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
-
-        DN__AUTO_LOCK(&dbus->lock);
-        return dbus->rules.wide.state != DN__RULE_ABSENT;
-}
-
 TEST_ON_BUS(signalsOfOthersDoNotWakeAProcessWhoseRefusedNamesAreGone)
 {
         dn_observer *observers[N_NAMES];
@@ -172,10 +161,10 @@ TEST_ON_BUS(signalsOfOthersDoNotWakeAProcessWhoseRefusedNamesAreGone)
         tally_observe(dn_center_darwin(), "stays", &seen[0]);
         for (; n_removals == 0 && n < N_NAMES; n++)
                 observers[n] = tally_observe(dn_center_darwin(), numbered("many", n), &seen[1]);
-        CHECK(has_wide_rule());
+        CHECK(dbus_has_wide_rule(dbus_of(dn_center_darwin())));
         while (n > 0)
                 tally_drop(observers[--n]);
-        WAIT_UNTIL(!has_wide_rule());
+        WAIT_UNTIL(!dbus_has_wide_rule(dbus_of(dn_center_darwin())));
         n_before = statistic(DN_STATISTIC_SIGNALS_RECEIVED);
         for (int i = 0; i < 20; i++)
                 test_peer_post(peer, "of others");
