@@ -30,11 +30,14 @@ extension AppGroup {
     try database(
       "choices.sqlite",
       migrations: [
-        """
-        CREATE TABLE choice(
-          id INTEGER PRIMARY KEY, question TEXT NOT NULL, name TEXT NOT NULL,
-          weight INTEGER NOT NULL DEFAULT 1, UNIQUE(question, name))
-        """
+        SharedDatabase.Migration("choices") { database in
+          try database.run(
+            """
+            CREATE TABLE choice(
+              id INTEGER PRIMARY KEY, question TEXT NOT NULL, name TEXT NOT NULL,
+              weight INTEGER NOT NULL DEFAULT 1, UNIQUE(question, name))
+            """)
+        }
       ])
   }
 }

@@ -10,7 +10,7 @@ extension DarwinNotificationCenter {
       try post(changeName)
     } catch DarwinNotifyError.notConnected {
     } catch {
-      throw .refused(error)
+      throw .notification(error)
     }
   }
 
@@ -21,23 +21,7 @@ extension DarwinNotificationCenter {
     do {
       return try observe(changeName, on: .inline) { _ in handler() }
     } catch {
-      throw .refused(error)
+      throw .notification(error)
     }
-  }
-
-  /// Returns the change notifications of a name, from now on.
-  func notifications(of changeName: NotificationName) throws(WormholeError) -> Notifications {
-    do {
-      return try notifications(named: changeName)
-    } catch {
-      throw .refused(error)
-    }
-  }
-}
-
-extension WormholeError {
-  /// The error of a center: all of its functions throw errors of one type.
-  static func refused(_ error: any Error) -> Self {
-    .notification(error as? DarwinNotifyError ?? .invalidArgument)
   }
 }

@@ -118,11 +118,9 @@ struct Backoff {
   private var attemptsLeft: Int
   private var pause: UInt32 = 2 * shortestPause
 
-  /// Without a timeout, attempts are made as long as the work on this thread may take, or for the
-  /// default time.
+  /// Without a timeout, attempts are made as long as the limit allows, or for the default time.
   init(
-    timeout: Duration? = nil, from start: ContinuousClock.Instant = .now,
-    limit: WorkLimit? = WorkLimit.current
+    timeout: Duration? = nil, from start: ContinuousClock.Instant = .now, limit: WorkLimit? = nil
   ) {
     self.limit = limit
     deadline = (timeout == nil ? limit?.deadline : nil) ?? start + (timeout ?? Self.timeout)

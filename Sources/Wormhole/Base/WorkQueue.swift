@@ -117,7 +117,7 @@ private final class Work<Value: Sendable>: Sendable {
 
   /// Lets go of the job, and so of what it holds, before anybody knows its result.
   private func perform() -> Value? {
-    take().map { limit.apply($0) }
+    take()?()
   }
 
   /// Ends the wait if nobody wants the result any longer. A job that has begun ends by itself.

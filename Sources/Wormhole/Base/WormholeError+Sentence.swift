@@ -48,9 +48,7 @@ extension WormholeError: CustomStringConvertible {
     case .cursorInUse: "the cursor \(name) is in use by another reader"
     case .cursorNotStored: "the cursor \(name) was not stored\(why)"
     case .database: "SQLite error \(number ?? 1)\(why)"
-    case .unknownTable: "\(file) records no changes of a table \(name); it records: \(list)"
-    case .noSuchRow: "\(file): the table \(name) has no row \(found)"
-    case .newerSchema: "\(file) has run \(found) migrations, but this program knows \(expected)"
+    case .unknownTable: "\(file) has no table \(name), but: \(list)"
     case .unknownMigrations:
       "\(file) has run migrations that this program does not know: \(list)"
     case .migrationFailed: "the migration \(name) of \(file) failed\(why)"

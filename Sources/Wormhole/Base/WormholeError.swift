@@ -23,8 +23,7 @@ public struct WormholeError: Error, Sendable {
     case invalidIdentifier, reservedName, notPrivate, diskFull, system, busy, heldByReader, nested
     case cancelled, timedOut, foreign, damaged, unknownFormat, tooLarge, codecMismatch
     case typeMismatch, versionMismatch, encoding, decoding, cursorInUse, cursorNotStored
-    case database, unknownTable, noSuchRow, newerSchema, unknownMigrations, migrationFailed
-    case notification
+    case database, unknownTable, unknownMigrations, migrationFailed, notification
   }
 
   /// The kind of error.
@@ -112,7 +111,7 @@ extension WormholeError {
   /// Another process or thread, ``found``, held the lock of a file for longer than the timeout.
   public static let busy = Self(.busy)
 
-  /// A store was used from within its own transaction.
+  /// A store or a database was used from within its own transaction.
   public static let nested = Self(.nested)
 
   /// A reader has been in the middle of a transaction for so long, perhaps since its process was
@@ -166,12 +165,6 @@ extension WormholeError {
   /// There is no table of this ``name`` whose changes are recorded: views and virtual tables have
   /// none. ``names`` are the tables that there are.
   public static let unknownTable = Self(.unknownTable)
-
-  /// A table, ``name``, has no row with this key; nothing was changed.
-  public static let noSuchRow = Self(.noSuchRow)
-
-  /// A database was migrated by a later version of the program: it has more migrations than known.
-  public static let newerSchema = Self(.newerSchema)
 
   /// A database was migrated by a later version of the program: it has run migrations, ``names``,
   /// that are not in the list.
@@ -272,14 +265,6 @@ extension WormholeError {
     Self(.unknownTable, path: path, name: name, names: known)
   }
 
-  package static func noSuchRow(table: String, key: String, path: String) -> Self {
-    Self(.noSuchRow, path: path, name: table, found: key)
-  }
-
-  package static func newerSchema(found: Int, known: Int, path: String) -> Self {
-    Self(.newerSchema, path: path, expected: "\(known)", found: "\(found)")
-  }
-
   package static func unknownMigrations(names: [String], path: String) -> Self {
     Self(.unknownMigrations, path: path, names: names)
   }
@@ -288,7 +273,7 @@ extension WormholeError {
     Self(.migrationFailed, path: path, name: name, reason: reason)
   }
 
-  package static func notification(_ error: DarwinNotifyError) -> Self {
+  package static func notification(_ error: any Error) -> Self {
     Self(.notification, reason: "\(error)")
   }
 }

@@ -22,7 +22,7 @@ extension SharedDatabase {
     ///   ``WormholeError/damaged``.
     public borrowing func run(
       _ sql: String, _ values: (any SQLiteValue)?...
-    ) throws(WormholeError) {
+    ) throws {
       try run(sql, arguments: values)
     }
 
@@ -34,23 +34,11 @@ extension SharedDatabase {
     /// - Throws: what ``run(_:_:)`` throws.
     public borrowing func run(
       _ sql: String, arguments values: [(any SQLiteValue)?]
-    ) throws(WormholeError) {
-      try run(sql, fields: values.map { $0?.field ?? .null })
-    }
-
-    borrowing func run(_ sql: String, fields: [SQLiteField]) throws(WormholeError) {
-      try database.run(sql, fields) { (statement) throws(WormholeError) in
+    ) throws {
+      try database.run(sql, values.map { $0?.field ?? .null }) { statement in
         while try statement.step() {}
       }
     }
-
-    /// Returns whether a query for one integer has a row.
-    borrowing func hasRow(_ sql: String, _ field: SQLiteField) throws(WormholeError) -> Bool {
-      try database.integer(sql, field) != nil
-    }
-
-    /// The file, for errors.
-    var path: String { database.path }
 
     /// Runs statements and returns the rows of the last one.
     ///
@@ -61,7 +49,7 @@ extension SharedDatabase {
     /// - Throws: what ``run(_:_:)`` throws.
     public borrowing func rows(
       _ sql: String, _ values: (any SQLiteValue)?...
-    ) throws(WormholeError) -> [Row] {
+    ) throws -> [Row] {
       try rows(sql, arguments: values)
     }
 
@@ -74,10 +62,9 @@ extension SharedDatabase {
     /// - Throws: what ``run(_:_:)`` throws.
     public borrowing func rows(
       _ sql: String, arguments values: [(any SQLiteValue)?]
-    ) throws(WormholeError) -> [Row] {
+    ) throws -> [Row] {
       var rows: [Row] = []
-      try database.run(sql, values.map { $0?.field ?? .null }) {
-        (statement) throws(WormholeError) in
+      try database.run(sql, values.map { $0?.field ?? .null }) { statement in
         rows = []
         var columns: Row.Columns?
         while try statement.step() {
@@ -98,10 +85,9 @@ extension SharedDatabase {
     /// - Throws: what ``run(_:_:)`` throws; what `body` throws.
     public borrowing func forEachRow(
       _ sql: String, arguments values: [(any SQLiteValue)?] = [],
-      _ body: (Row) throws(WormholeError) -> Bool
-    ) throws(WormholeError) {
-      try database.run(sql, values.map { $0?.field ?? .null }) {
-        (statement) throws(WormholeError) in
+      _ body: (Row) throws -> Bool
+    ) throws {
+      try database.run(sql, values.map { $0?.field ?? .null }) { statement in
         var columns: Row.Columns?
         while try statement.step() {
           // The first step prepares the statement again if another process has altered the table.
@@ -112,6 +98,14 @@ extension SharedDatabase {
       }
     }
 
+    /// The number of the last commit that this transaction sees, from which
+    /// ``SharedDatabase/changes(in:since:)`` can go on; 0 if there was none.
+    ///
+    /// - Throws: what ``run(_:_:)`` throws.
+    public var lastCommit: UInt64 {
+      get throws { UInt64(try CommitLog(database: database).last()) }
+    }
+
     /// The row id that the last insert of this connection has made.
     public var lastInsertedRowID: Int64 { database.lastInsertedRow }
 
@@ -120,11 +114,17 @@ extension SharedDatabase {
   }
 
   /// A row of a result.
-  public struct Row: Sendable {
+  public struct Row: Hashable, Sendable {
     /// The names of the columns, shared by the rows of a result.
-    final class Columns: Sendable {
+    final class Columns: Hashable, Sendable {
       let names: [String]
       let positions: [String: Int]
+
+      static func == (left: Columns, right: Columns) -> Bool {
+        left === right || left.names == right.names
+      }
+
+      func hash(into hasher: inout Hasher) { hasher.combine(names) }
 
       init(of statement: SQLiteStatement) {
         names = statement.columnNames
@@ -167,10 +167,11 @@ extension SharedDatabase {
     ///   type.
     public func value<Value: SQLiteValue>(
       _ column: String, as type: Value.Type = Value.self
-    ) throws(WormholeError) -> Value {
+    ) throws -> Value {
       let field = try field(column)
       guard let value = Value(field: field) else {
-        throw .decoding("the column \(column) holds \(field.inWords), expected \(Value.self)")
+        throw WormholeError.decoding(
+          "the column \(column) holds \(field.inWords), expected \(Value.self)")
       }
       return value
     }
@@ -185,7 +186,7 @@ extension SharedDatabase {
     ///   type.
     public func optional<Value: SQLiteValue>(
       _ column: String, as type: Value.Type = Value.self
-    ) throws(WormholeError) -> Value? {
+    ) throws -> Value? {
       try field(column) == .null ? nil : value(column)
     }
 

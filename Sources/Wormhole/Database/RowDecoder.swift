@@ -1,5 +1,61 @@
 // Decodes rows.
 
+extension SharedDatabase.Row {
+  /// Decodes the row.
+  ///
+  /// Each property is read from the column that its coding key names. Its type is one that
+  /// ``SQLiteValue`` lists, an enum or another type that is encoded as one of these, or an
+  /// optional, which is `nil` for NULL. Columns that no key names are ignored. A row of one column
+  /// can also be decoded as one of these types.
+  ///
+  /// - Parameter type: the type of the value.
+  /// - Returns: the value.
+  /// - Throws: ``WormholeError/decoding``, with the column, what it holds and what is expected,
+  ///   if it holds another type; also if there is no such column, even for an optional.
+  public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
+    let decoder = RowDecoder(row: self)
+    do {
+      // A single field is also read as its type says: `Date` would count from 2001.
+      guard type is any SQLiteValue.Type, fields.count == 1 else { return try Value(from: decoder) }
+      return try decoder.singleValueContainer().decode(type)
+    } catch let error as WormholeError {
+      throw error
+    } catch {
+      throw WormholeError.decoding("\(Value.self): \(sentence(of: error))")
+    }
+  }
+}
+
+extension SharedDatabase.Connection {
+  /// Runs statements and decodes the rows of the last one.
+  ///
+  /// - Parameters:
+  ///   - sql: one or more statements.
+  ///   - values: the values of their parameters, one after the other; `nil` is NULL.
+  ///   - type: the type of the values to return.
+  /// - Returns: a value for each row.
+  /// - Throws: what ``run(_:_:)`` throws, what ``SharedDatabase/Row/decode(as:)`` throws.
+  public borrowing func rows<Value: Decodable>(
+    _ sql: String, _ values: (any SQLiteValue)?..., as type: Value.Type
+  ) throws -> [Value] {
+    try rows(sql, arguments: values, as: type)
+  }
+
+  /// Runs statements with an array of values, and decodes the rows of the last one.
+  ///
+  /// - Parameters:
+  ///   - sql: one or more statements.
+  ///   - values: the values of their parameters, one after the other; `nil` is NULL.
+  ///   - type: the type of the values to return.
+  /// - Returns: a value for each row.
+  /// - Throws: what ``run(_:_:)`` throws, what ``SharedDatabase/Row/decode(as:)`` throws.
+  public borrowing func rows<Value: Decodable>(
+    _ sql: String, arguments values: [(any SQLiteValue)?], as type: Value.Type
+  ) throws -> [Value] {
+    try rows(sql, arguments: values).map { try $0.decode() }
+  }
+}
+
 /// Decodes the fields of a row, each under the name of its column.
 struct RowDecoder: Decoder {
   let row: SharedDatabase.Row

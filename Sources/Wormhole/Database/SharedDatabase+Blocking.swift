@@ -18,30 +18,24 @@ extension SharedDatabase {
     ///
     /// - Parameter body: what to do; an attempt to change something is an error.
     /// - Returns: what `body` returns.
-    /// - Throws: what ``SharedDatabase/read(timeout:_:)`` throws.
+    /// - Throws: ``WormholeError/nested`` in the body of another call for the same file; what
+    ///   ``SharedDatabase/read(timeout:_:)`` throws.
+    @available(*, noasync, message: "await read(_:) of the database")
     public func read<Value>(_ body: (borrowing Connection) throws -> Value) throws -> Value {
-      try database.snapshotNow { connection in
-        try connection.withoutLimit { try body(Connection(connection)) }
-      }
+      try database.readNow(body)
     }
 
     /// Changes the database, all or nothing, and notifies its observers.
     ///
-    /// - Parameter body: what to do. All who write wait for it; inside it, another `write` of this
-    ///   database throws ``WormholeError/busy``.
+    /// - Parameter body: what to do. All who write wait for it.
     /// - Returns: what `body` returns. The changes are then committed and visible to all.
-    /// - Throws: what ``SharedDatabase/write(timeout:_:)`` throws.
+    /// - Throws: ``WormholeError/nested`` in the body of another call for the same file; what
+    ///   ``SharedDatabase/write(timeout:_:)`` throws.
+    @available(*, noasync, message: "await write(_:) of the database")
     @discardableResult public func write<Value>(
       _ body: (borrowing Connection) throws -> Value
     ) throws -> Value {
       try database.writeNow(body)
-    }
-
-    /// The position of the last change, from which ``SharedDatabase/changes(in:since:)`` can go on.
-    ///
-    /// - Throws: what reading throws.
-    public var token: Int64 {
-      get throws(WormholeError) { try database.position().token }
     }
   }
 }

@@ -1,52 +1,50 @@
 // Opens a database for all processes of a group.
 
 internal import DarwinNotify
+internal import DarwinNotifySupport
 internal import Glibc
 
 /// An SQLite database that the processes of a group share, and whose changes they observe.
 ///
 /// Any number of processes read and write it at the same time. Readers see the database as it was
-/// when they began, and wait for nobody; writers take turns. The changes of a commit are recorded
-/// in the database, so that ``changes(in:since:)`` also reports what happened while nobody was
-/// looking. Programs that write without this library post no notification; their changes are
-/// reported with the next one. A child forked from a process that has used any log, defaults or
-/// database cannot use it before it calls `exec`. Functions that read or write are asynchronous;
-/// ``blocking`` has the same functions for code that is not.
+/// when they began, and wait for nobody; writers take turns. Each commit leaves a record of what it
+/// has changed in the database, so that ``changes(in:since:)`` also reports what happened while
+/// nobody was looking. Functions that read or write are asynchronous; ``blocking`` has the same
+/// functions for code that is not.
 ///
 ///     let database = try group.database("lunch", migrations: [
-///       "CREATE TABLE dish(id INTEGER PRIMARY KEY, name TEXT)"
+///       SharedDatabase.Migration("dishes") {
+///         try $0.run("CREATE TABLE dish(id INTEGER PRIMARY KEY, name TEXT)")
+///       }
 ///     ])
 ///     try await database.write { try $0.run("INSERT INTO dish(name) VALUES(?)", "soup") }
 ///     for try await change in try database.changes(in: ["dish"]) { show(change.rowIDs["dish"]) }
 ///
-/// Tables whose names begin with `wormhole_` belong to the library. Foreign keys are enforced on
-/// its connections. Triggers are recursive, so that rows removed by a replacement are reported,
-/// too: a trigger that updates its own table needs a condition under which it stops.
-///
-/// These changes are not reported: those of virtual tables; those of rows for which a trigger
-/// called `RAISE(IGNORE)`; rows that another program removes by a replacement, unless its triggers
-/// are recursive; new row ids that `VACUUM` assigns in tables without an `INTEGER PRIMARY KEY`.
+/// It is an ordinary SQLite file, which other programs may write with any library for SQLite. The
+/// tables whose names begin with `wormhole_` belong to this library. Foreign keys are enforced on
+/// its connections. A child forked from a process that uses a database cannot use it before it
+/// calls `exec`.
 public final class SharedDatabase: Sendable {
   let changeName: NotificationName
   let center: DarwinNotificationCenter
-  private let file: SQLiteFile
+  let queues: StoreQueues
+  private let connections: StoreConnections<DatabaseFile>
   private let migrations: Migrations
-  private let store: SQLiteStore
-  private let hasMigrated: Locked<Bool>
+
+  /// The file whose migrations have been run.
+  private let migrated = Locked<FileID?>(nil)
 
   init(
-    of group: AppGroup, name: String, in file: SQLiteFile, migrations: Migrations
+    of group: AppGroup, name: String, in file: DatabaseFile, migrations: Migrations
   ) throws(WormholeError) {
     (changeName, center) = (group.changeName("database", name), group.center)
-    let hasMigrated = Locked(false)
-    self.hasMigrated = hasMigrated
-    self.file = file
+    (connections, queues) = (StoreConnections(to: file), StoreQueues(of: file))
     self.migrations = migrations
-    store = SQLiteStore(file, readers: 4) { (database) throws(WormholeError) in
-      if try migrations.run(in: database) { hasMigrated.withLock { $0 = true } }
-    }
-    try openNow()
+    try migrate(within: nil)
   }
+
+  /// The file, for errors.
+  var path: String { connections.file.path }
 
   // MARK: - Reading and writing
 
@@ -61,15 +59,14 @@ public final class SharedDatabase: Sendable {
   ///     is an error.
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws; ``WormholeError/cancelled``, ``WormholeError/timedOut``,
-  ///   ``WormholeError/busy``, ``WormholeError/damaged``,
-  ///   ``WormholeError/database``; if somebody has removed the file what opening it
-  ///   throws.
+  ///   ``WormholeError/busy``, ``WormholeError/damaged``, ``WormholeError/database``; if somebody
+  ///   has removed the file what opening it throws.
   public func read<Value: Sendable>(
     timeout: Duration? = nil,
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
-    try await store.readers.run(timeout: timeout) { [blocking] in
-      Result { try blocking.read(body) }
+    try await queues.reading.run(on: path, timeout: timeout) { [self] limit in
+      Result { try readNow(within: limit, body) }
     }.get()
   }
 
@@ -85,142 +82,112 @@ public final class SharedDatabase: Sendable {
   /// - Returns: what `body` returns. The changes are then committed and visible to all.
   /// - Throws: what `body` throws, nothing has changed then; ``WormholeError/cancelled``,
   ///   ``WormholeError/timedOut``; without a timeout ``WormholeError/busy`` if
-  ///   another process writes for too long, ``WormholeError/damaged``,
-  ///   ``WormholeError/system``, ``WormholeError/database``;
+  ///   another process writes for too long, ``WormholeError/heldByReader``,
+  ///   ``WormholeError/damaged``, ``WormholeError/foreign`` if something else has the name of the
+  ///   library's table, ``WormholeError/system``, ``WormholeError/database``;
   ///   ``WormholeError/notification`` if the changes are committed but nobody could be
   ///   notified; if the file was removed, what opening it throws.
   @discardableResult public func write<Value: Sendable>(
     timeout: Duration? = nil,
     _ body: @escaping @Sendable (borrowing Connection) throws -> Value
   ) async throws -> Value {
-    try await store.writers.run(timeout: timeout) { [blocking] in
-      Result { try blocking.write(body) }
+    try await queues.writing.run(on: path, timeout: timeout) { [self] limit in
+      Result { try writeNow(within: limit, body) }
     }.get()
   }
 
-  /// The position of the last change, from which ``changes(in:since:)`` can continue.
-  public var token: Int64 {
-    get async throws(WormholeError) {
-      try await store.readers.run { [self] in
-        Result { () throws(WormholeError) in try position().token }
-      }.get()
+  // MARK: - On the calling thread
+
+  /// Runs a body of the program that reads.
+  func readNow<Value>(
+    within limit: WorkLimit? = nil, _ body: (borrowing Connection) throws -> Value
+  ) throws -> Value {
+    try use(\.readers, within: limit) { (connection) throws(WormholeError) in
+      try connection.transaction(.deferred) { try body(Connection(connection)) }
+    }.get()
+  }
+
+  /// Runs a body of this library that reads.
+  func look<Value>(
+    within limit: WorkLimit?, _ body: (SQLiteConnection) throws(WormholeError) -> Value
+  ) throws(WormholeError) -> Value {
+    try use(\.readers, within: limit) { (connection) throws(WormholeError) in
+      try connection.transaction(.deferred) { () throws(WormholeError) in try body(connection) }
+    }.get()
+  }
+
+  /// Runs a body that writes, then notifies observers.
+  func writeNow<Value>(
+    within limit: WorkLimit? = nil, _ body: (borrowing Connection) throws -> Value
+  ) throws -> Value {
+    let (result, hasChanged) = try use(\.writer, within: limit) {
+      (connection) throws(WormholeError) in
+      try connection.limitWriteAheadLog()
+      return try CommitLog(database: connection).record { try body(Connection(connection)) }
     }
-  }
-
-  // MARK: - Used by sequences and the functions that block
-
-  /// Runs a body in a read transaction, on a thread where it may block.
-  func snapshot<Value: Sendable>(
-    timeout: Duration? = nil, _ body: @escaping @Sendable (SQLiteConnection) throws -> Value
-  ) async throws -> Value {
-    try await store.readers.run(timeout: timeout) { [self] in
-      Result { try snapshotNow(body) }
-    }.get()
-  }
-
-  /// Runs a body in a read transaction on this thread.
-  func snapshotNow<Value>(_ body: (SQLiteConnection) throws -> Value) throws -> Value {
-    try readNow { (database) throws(WormholeError) in
-      try database.transaction(.deferred) { try body(database) }
-    }.get()
-  }
-
-  /// Runs a body that writes on this thread, then notifies observers.
-  func writeNow<Value>(_ body: (borrowing Connection) throws -> Value) throws -> Value {
-    let (result, hasChanged) = try store.write { (database) throws(WormholeError) in
-      try ChangeLog(in: database).record { try body(Connection(database)) }
-    }
-    try notify(if: hasChanged)
+    if hasChanged { try center.notify(changeName) }
     return try result.get()
   }
 
-  /// The position of the last change, read on this thread, and the names of tables in lower case.
-  func position(
-    in tables: [String] = []
-  ) throws(WormholeError) -> (token: Int64, tables: Set<String>) {
-    try readNow { (database) throws(WormholeError) in
-      try database.transaction(.deferred) { () throws(WormholeError) in
-        let log = ChangeLog(in: database)
-        return (try log.lastID(), try log.find(tables))
-      }.get()
-    }
-  }
-
-  /// Searches for the next change after a token.
-  func change(
-    after token: Int64, in tables: Set<String>
-  ) async throws(WormholeError) -> (change: Change?, token: Int64) {
-    try await store.readers.run { [self] in
-      Result { () throws(WormholeError) in
-        try readNow { (database) throws(WormholeError) in
-          var token = token
-          let change = try database.transaction(.deferred) { () throws(WormholeError) in
-            try ChangeLog(in: database).change(after: &token, in: tables)
-          }.get()
-          return (change, token)
-        }
-      }
-    }.get()
-  }
-
-  /// Opens the file to write, and makes it if it is missing; to read, if it cannot be written.
-  private func openNow() throws(WormholeError) {
-    if file.isReadOnly {
-      _ = try store.read { (database) throws(WormholeError) in try migrations.check(database) }
-      return
-    }
-    try store.write { _ in }
-    try notify(if: false)
-  }
-
-  /// Notifies observers of a change or a migration.
-  private func notify(if hasChanged: Bool) throws(WormholeError) {
-    let hasMigrated = hasMigrated.withLock { hasMigrated in
-      defer { hasMigrated = false }
-      return hasMigrated
-    }
-    if hasChanged || hasMigrated { try center.notify(changeName) }
-  }
-
-  private func readNow<Value>(
+  /// Lends a connection to the file that is there now, or to a new one.
+  private func use<Value>(
+    _ lane: KeyPath<StoreLanes, StoreLane>, within limit: WorkLimit?,
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value {
-    if let value = try store.read(body) { return value }
-    // The file was removed: a new one is created.
-    try openNow()
-    guard let value = try store.read(body) else {
-      throw .system(code: ENOENT, path: store.path)
+    let file = try connections.file.id()
+    if file == nil || file != migrated.withLock({ $0 }) { try migrate(within: limit) }
+    guard let value = try connections.use(lane, within: limit, makes: true, body) else {
+      throw .damaged(path: path)
     }
     return value
+  }
+
+  /// Runs the migrations that the file has not run. If there is none, nobody is kept from writing.
+  private func migrate(within limit: WorkLimit?) throws(WormholeError) {
+    let found = try connections.use(\.readers, within: limit, makes: true) {
+      (connection) throws(WormholeError) in
+      (file: connection.file, isReady: try migrations.next(in: connection) == nil)
+    }
+    if found?.isReady != true {
+      let hasChanged = try connections.use(\.writer, within: limit, makes: true) {
+        (connection) throws(WormholeError) in try migrations.run(in: connection)
+      }
+      if hasChanged == true { try center.notify(changeName) }
+    }
+    migrated.withLock { $0 = found?.file }
   }
 }
 
 extension AppGroup {
-  /// Opens a database of the group. Its file is created if it is missing.
+  /// Opens a database of the group. Its file is created if it is missing; one that another program
+  /// has made keeps its tables.
   ///
-  /// Two processes may open it at the same time: each migration runs once.
+  /// Each migration that has not been run yet runs once, in the order of the list, as a
+  /// transaction, whichever process opens the database first. Insert a migration anywhere in the
+  /// list, but do not rename or remove one. A database is refused if a later version of the program
+  /// has run a migration there that is not in the list. Foreign keys are not enforced during a
+  /// migration, so that it can rebuild a table; one that leaves rows without a parent fails.
+  ///
+  /// Only migrations wait for other writers, on the calling thread.
   ///
   /// - Parameters:
   ///   - name: any nonempty text. The file in the directory of the group has this name, with
   ///     characters that a file name cannot contain escaped. `defaults` and names that end
   ///     in `-wal`, `-shm` or `-journal` are reserved.
-  ///   - migrations: the statements that lead from each version of the schema to the next, the
-  ///     first from an empty database. Each runs as a transaction. Only ever append to the list.
-  ///     Foreign keys are not enforced during a migration, so that it can rebuild a table; one that
-  ///     leaves rows without a parent fails.
-  /// - Returns: the database, with its own connections.
+  ///   - migrations: the migrations, in the order in which an empty database needs them.
+  /// - Returns: the database.
   /// - Throws: ``WormholeError/invalidIdentifier`` for an empty name,
-  ///   ``WormholeError/reservedName``, ``WormholeError/newerSchema``,
-  ///   ``WormholeError/foreign`` if the file is not a database,
-  ///   ``WormholeError/unknownFormat`` if its version is negative,
-  ///   ``WormholeError/notPrivate``, ``WormholeError/damaged``,
-  ///   ``WormholeError/busy``, ``WormholeError/system``,
-  ///   ``WormholeError/database``, also if a migration fails,
+  ///   ``WormholeError/reservedName``; ``WormholeError/migrationFailed``, also if two have the same
+  ///   name: the migration that failed has changed nothing, earlier ones stay;
+  ///   ``WormholeError/unknownMigrations``; ``WormholeError/foreign`` if the file is not a database
+  ///   of this user; ``WormholeError/notPrivate``, ``WormholeError/damaged``,
+  ///   ``WormholeError/busy``, ``WormholeError/system``, ``WormholeError/database``,
   ///   ``WormholeError/notification``.
   public func database(
-    _ name: String, migrations: [String] = []
-  ) throws(WormholeError) -> SharedDatabase {
-    try SharedDatabase(
-      of: self, name: name, in: try databaseFile(name), migrations: Migrations(migrations))
+    _ name: String, migrations: [SharedDatabase.Migration] = []
+  ) throws -> SharedDatabase {
+    let file = try databaseFile(name)
+    return try SharedDatabase(
+      of: self, name: name, in: file, migrations: try Migrations(migrations, path: file.path))
   }
 }

@@ -23,11 +23,13 @@ struct DefaultsReader<Value: Codable & Sendable>: StoredReader {
 
   var readsNewest: Bool { true }
 
-  mutating func read() throws(WormholeError) -> StoredPage<SharedDefaults.Change<Value>> {
+  mutating func read(
+    within limit: WorkLimit?
+  ) throws -> StoredPage<SharedDefaults.Change<Value>> {
     before = (position, reportsAnyway)
     // After an error the value is reported again.
     reportsAnyway = true
-    let change = try store.lastChange(of: key)
+    let change = try store.lastChange(of: key, within: limit)
     let found = change.position ?? StoredPosition()
     defer { (position, reportsAnyway) = (found, false) }
     guard before.reportsAnyway || !position.isSame(as: found) else { return StoredPage() }
@@ -46,9 +48,9 @@ struct DefaultsReader<Value: Codable & Sendable>: StoredReader {
 extension MessageStore {
   /// Returns the last change of a value.
   func lastChange<Value>(
-    of key: DefaultsKey<Value>
+    of key: DefaultsKey<Value>, within limit: WorkLimit? = nil
   ) throws(WormholeError) -> SharedDefaults.Change<Value> {
-    let found = try newestChange(of: key.name)
+    let found = try newestChange(of: key.name, within: limit)
     return SharedDefaults.Change(key, found.records.first, identity: found.identity)
   }
 }

@@ -71,7 +71,7 @@ public final class AppGroup: Sendable {
     do {
       center = try .isolated()
     } catch {
-      throw .refused(error)
+      throw .notification(error)
     }
     return try AppGroup(identifier, in: directory.path, center, temporary: directory)
   }

@@ -127,10 +127,7 @@ public final class Wormhole: Sendable {
     _ body: @escaping @Sendable (inout Value?) throws -> Result
   ) async throws -> Result {
     try await updates.run(on: name.rawValue, timeout: timeout) { [store] limit in
-      // A task that the body starts has its own time.
-      WorkLimit.$current.withValue(nil) {
-        Swift.Result { try store.update(name, within: limit, body) }
-      }
+      Swift.Result { try store.update(name, within: limit, body) }
     }.get()
   }
 

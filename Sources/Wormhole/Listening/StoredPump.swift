@@ -199,13 +199,14 @@ extension StoredPump {
       return state.reader
     }
     guard var reader = found else { return }
-    let result = Result { () throws(WormholeError) in try reader.read() }
+    let result = Result { try reader.read(within: nil) }
     let next = state.withLock { state in
       guard state.phase == .reading else { return Step.none }
       state.reader = reader
       switch result {
       case .success(let page): (state.page, state.failure) = (page, nil)
-      case .failure(let error): note(error, in: &state)
+      case .failure(let error):
+        note(error as? WormholeError ?? .decoding("\(error)"), in: &state)
       }
       return step(&state)
     }

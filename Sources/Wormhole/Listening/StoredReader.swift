@@ -18,7 +18,9 @@ protocol StoredReader<Element>: Sendable {
   var readsNewest: Bool { get }
 
   /// Returns the elements after the position, and moves it after them.
-  mutating func read() throws(WormholeError) -> StoredPage<Element>
+  ///
+  /// - Throws: ``WormholeError``; only what a sequence reads may throw other errors.
+  mutating func read(within limit: WorkLimit?) throws -> StoredPage<Element>
 
   /// Moves the position back to after the last element that was delivered.
   mutating func goBack(to number: UInt64)

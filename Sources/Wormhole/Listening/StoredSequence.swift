@@ -89,8 +89,8 @@ final class StoredIteration<Element: Sendable> {
   }
 
   /// Acknowledges the previous element. Returns the next one.
-  func next(isolation actor: isolated (any Actor)?) async throws(WormholeError) -> Element? {
-    do throws(WormholeError) {
+  func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
+    do {
       while !Task.isCancelled, let state = try beginning?.get() {
         try await acknowledge(with: state.reader)
         if let next = page.elements.popFirst() {
@@ -104,7 +104,7 @@ final class StoredIteration<Element: Sendable> {
       }
     } catch {
       beginning = nil
-      guard case .cancelled = error else { throw error }
+      guard case WormholeError.cancelled = error else { throw error }
     }
     return nil
   }
@@ -120,12 +120,12 @@ final class StoredIteration<Element: Sendable> {
 
   private func read(
     _ state: Beginning, isolation actor: isolated (any Actor)? = #isolation
-  ) async throws(WormholeError) {
+  ) async throws {
     state.hasChanged.change { $0 = false }
     let old = state.reader
-    let (reader, result) = try await feed.queues.reading.run(on: feed.path) { _ in
+    let (reader, result) = try await feed.queues.reading.run(on: feed.path) { limit in
       var reader = old
-      let result = Result { () throws(WormholeError) in try reader.read() }
+      let result = Result { try reader.read(within: limit) }
       return (reader, result)
     }
     page = try result.get()

@@ -13,17 +13,14 @@ final class SQLiteConnection: @unchecked Sendable {
   /// The file, for errors.
   let path: String
 
-  private let snapshot: FileSnapshot?
+  /// The file that it was opened for.
+  var file: FileID?
 
-  /// The files beside it that this connection uses; 0 for a file that is not there.
-  private var log: ino_t = 0
-  private var sharedMemory: ino_t = 0
+  /// The number of the schema whose tables of this library were checked.
+  var checkedSchema: Int64?
 
-  /// The schema version for which the change log has its triggers; `nil` if it has to check again.
-  var watchedSchema: Int64?
-
-  /// The number of the schema that was compared with that of a store.
-  var storeSchema: Int64?
+  /// Collects the changed rows; `nil` if nobody asks for them, or SQLite cannot report them.
+  private(set) var recorder: RowRecorder?
 
   /// Whether statements that may change something are refused.
   var isForReading = false
@@ -42,7 +39,6 @@ final class SQLiteConnection: @unchecked Sendable {
   private let handle: OpaquePointer
   private let process = getpid()
   private let busyWait: UnsafeMutablePointer<BusyWait>
-  private let progress: UnsafeMutablePointer<StatementProgress>
   private var statements: [ExactString: SQLiteStatement] = [:]
 
   /// Enough for the fixed statements of a program. A program that generates statements must not
@@ -53,22 +49,21 @@ final class SQLiteConnection: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - path: the file.
-  ///   - snapshot: what an immutable file looks like; `nil` for one that can be written.
+  ///   - isImmutable: whether nobody can write to the file, nor make one beside it.
   ///   - wait: the waits of the call that opens it.
   /// - Throws: ``WormholeError``.
   init(
-    opening path: String, snapshot: FileSnapshot? = nil, wait: Backoff = Backoff()
+    opening path: String, isImmutable: Bool = false, wait: Backoff = Backoff()
   ) throws(WormholeError) {
     self.path = path
-    self.snapshot = snapshot
     var handle: OpaquePointer?
     let flags =
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
     let result =
-      if snapshot == nil {
-        sqlite3_open_v2(path, &handle, flags, nil)
-      } else {
+      if isImmutable {
         sqlite3_open_v2(immutable(path), &handle, flags | SQLITE_OPEN_URI, nil)
+      } else {
+        sqlite3_open_v2(path, &handle, flags, nil)
       }
     guard result == SQLITE_OK, let handle else {
       defer { sqlite3_close_v2(handle) }
@@ -81,12 +76,15 @@ final class SQLiteConnection: @unchecked Sendable {
     busyWait = .allocate(capacity: 1)
     busyWait.initialize(to: BusyWait(ofCall: wait))
     BusyWait.install(busyWait, in: handle)
-    progress = .allocate(capacity: 1)
-    progress.initialize(to: StatementProgress(limit: wait.limit))
-    StatementProgress.install(progress, in: handle)
     logPages = .allocate(capacity: 1)
     logPages.initialize(to: 0)
     refuseTransactionsInBodies()
+  }
+
+  /// Begins to collect the rows that are changed.
+  func recordRows() {
+    let recorder = RowRecorder()
+    if recorder.install(in: handle) { self.recorder = recorder }
   }
 
   /// Counts the pages of the write-ahead log, instead of letting SQLite checkpoint it.
@@ -105,34 +103,8 @@ final class SQLiteConnection: @unchecked Sendable {
     statements = [:]
     sqlite3_close_v2(handle)
     busyWait.deallocate()
-    progress.deallocate()
     inBody.deallocate()
     logPages.deallocate()
-  }
-
-  /// Whether the file was removed or replaced, or has lost its write-ahead log, or was written
-  /// although it was immutable. It costs two `stat` or three.
-  var hasMoved: Bool {
-    if let snapshot, snapshot != FileSnapshot(of: path) { return true }
-    if hasLostLog { return true }
-    var moved: Int32 = 0
-    let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
-    return result == SQLITE_OK && moved != 0
-  }
-
-  private var hasLostLog: Bool { log != 0 && inode(of: "\(path)-wal") != log }
-
-  /// Notes which files beside it the connection uses, once it has used them.
-  func noteCompanions() {
-    log = inode(of: "\(path)-wal")
-    sharedMemory = inode(of: "\(path)-shm")
-  }
-
-  /// Rescues what is in a write-ahead log that somebody has removed. The others that use it notice
-  /// in turn; until then it stays as empty as the one that newcomers make.
-  func rescueLog() {
-    guard hasLostLog, inode(of: "\(path)-shm") == sharedMemory else { return }
-    try? execute("PRAGMA main.wal_checkpoint(TRUNCATE)")
   }
 
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
@@ -140,7 +112,6 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Begins a call with a deadline for all its waits.
   func begin(_ wait: Backoff) {
     busyWait.pointee.ofCall = wait
-    progress.pointee.limit = wait.limit
   }
 
   /// Pauses before the next attempt to take a lock. Returns false if the time of the call is up.
@@ -155,20 +126,6 @@ final class SQLiteConnection: @unchecked Sendable {
     return try body()
   }
 
-  /// Runs a body whose statements are those of the program, and may take any number of steps.
-  func withoutLimit<Value, Failure: Error>(
-    _ body: () throws(Failure) -> Value
-  ) throws(Failure) -> Value {
-    progress.pointee.isLimited = false
-    defer { progress.pointee.isLimited = true }
-    return try body()
-  }
-
-  /// Ends the statement that is running. Any thread may call it, as long as the connection exists.
-  func interrupt() {
-    sqlite3_interrupt(handle)
-  }
-
   /// Prevents anything that another program put into the schema from doing harm.
   func distrustSchema() {
     _ = sqlite_shim_set(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -181,28 +138,28 @@ final class SQLiteConnection: @unchecked Sendable {
   /// The number of rows that the last statement changed, not counting triggers.
   var changedRowCount: Int { Int(sqlite3_changes(handle)) }
 
+  /// The number of rows that all statements have changed, counting triggers.
+  var totalChangedRowCount: Int { Int(sqlite3_total_changes(handle)) }
+
   // MARK: Statements
 
   /// Prepares the statements of a text, each with its share of the values, and calls the body to
   /// run each.
   func run(
-    _ text: String, _ fields: [SQLiteField],
-    _ body: (SQLiteStatement) throws(WormholeError) -> Void
-  ) throws(WormholeError) {
+    _ text: String, _ fields: [SQLiteField], _ body: (SQLiteStatement) throws -> Void
+  ) throws {
     let script = text
     var (text, fields) = (text[...], fields[...])
     while let (statement, rest) = try prepare(text) {
       let count = statement.parameterCount
       guard count <= fields.count else {
-        throw .database(code: SQLITE_RANGE, message: "too few values, in \(text)")
+        throw WormholeError.database(code: SQLITE_RANGE, message: "too few values, in \(text)")
       }
-      try statement.withFields(fields.prefix(count)) { () throws(WormholeError) in
-        try body(statement)
-      }
+      try statement.withFields(fields.prefix(count)) { Result { try body(statement) } }.get()
       (text, fields) = (rest, fields.dropFirst(count))
     }
     guard fields.isEmpty else {
-      throw .database(code: SQLITE_RANGE, message: "too many values, in \(script)")
+      throw WormholeError.database(code: SQLITE_RANGE, message: "too many values, in \(script)")
     }
   }
 
@@ -279,7 +236,7 @@ final class SQLiteConnection: @unchecked Sendable {
     }
     guard result == SQLITE_OK else { throw error(result, in: String(text)) }
     guard let prepared else { return nil }
-    let statement = SQLiteStatement(adopting: prepared, of: handle, path: path, progress: progress)
+    let statement = SQLiteStatement(adopting: prepared, of: handle, path: path, wait: busyWait)
     guard !isForReading || statement.isReadOnly else {
       throw .database(code: SQLITE_READONLY, message: "a reader cannot write")
     }
@@ -293,8 +250,7 @@ final class SQLiteConnection: @unchecked Sendable {
 
   /// Begins a statement, if there may be one.
   private func begin() throws(WormholeError) {
-    progress.pointee.begin()
-    if let failure = progress.pointee.limit?.failure { throw failure }
+    if let failure = busyWait.pointee.ofCall.limit?.failure { throw failure }
     guard !isInBody || isInTransaction else {
       throw .database(code: sqliteHasRolledBack, message: "the transaction was ended inside")
     }
@@ -321,7 +277,7 @@ final class SQLiteConnection: @unchecked Sendable {
   private func error(_ result: Int32, in statement: String) -> WormholeError {
     WormholeError(
       sqlite: result, message: String(cString: sqlite3_errmsg(handle)), statement: statement,
-      systemError: sqlite3_system_errno(handle), path: path, limit: progress.pointee.limit)
+      systemError: sqlite3_system_errno(handle), path: path, limit: busyWait.pointee.ofCall.limit)
   }
 }
 

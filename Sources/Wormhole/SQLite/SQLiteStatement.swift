@@ -9,14 +9,14 @@ final class SQLiteStatement {
   private let handle: OpaquePointer
   private let connection: OpaquePointer
   private let path: String
-  private let progress: UnsafePointer<StatementProgress>
+  private let wait: UnsafePointer<BusyWait>
 
   /// Takes over a statement of a connection.
   init(
     adopting handle: OpaquePointer, of connection: OpaquePointer, path: String,
-    progress: UnsafePointer<StatementProgress>
+    wait: UnsafePointer<BusyWait>
   ) {
-    self.progress = progress
+    self.wait = wait
     self.handle = handle
     self.connection = connection
     self.path = path
@@ -182,7 +182,7 @@ final class SQLiteStatement {
       message: String(cString: sqlite3_errmsg(connection)),
       statement: sqlite3_sql(handle).map { String(cString: $0) },
       systemError: sqlite3_system_errno(connection), path: path,
-      limit: progress.pointee.limit)
+      limit: wait.pointee.ofCall.limit)
   }
 }
 
@@ -192,22 +192,3 @@ private let copiedBySQLite = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 /// The address of an empty text.
 private nonisolated(unsafe) let emptyText = UnsafePointer(strdup("") ?? .allocate(capacity: 1))
 // It is never written to, and never freed.
-
-extension SQLiteStatement {
-  /// Reads a sender from three columns: pid, uid and the number of the process. Returns `nil` if
-  /// another program has written something else there.
-  func sender(from column: Int32) -> Wormhole.Sender? {
-    guard let pid = integer(column).flatMap({ Int32(exactly: $0) }),
-      let uid = integer(column + 1).flatMap({ UInt32(exactly: $0) }),
-      let process = integer(column + 2)
-    else { return nil }
-    return Wormhole.Sender(pid: pid, uid: uid, process: UInt64(bitPattern: process))
-  }
-}
-
-extension Wormhole.Sender {
-  /// The fields of the three columns.
-  var fields: [SQLiteField] {
-    [.integer(Int64(pid)), .integer(Int64(uid)), process.field]
-  }
-}

@@ -13,8 +13,7 @@ extension WormholeError {
     case SQLITE_FULL: self = .diskFull(path: path)
     case SQLITE_IOERR where [ENOSPC, EDQUOT].contains(systemError): self = .diskFull(path: path)
     case SQLITE_BUSY, SQLITE_PROTOCOL: self = limit?.failure ?? .busy(path: path)
-    // Without a limit, only the schema of another program takes that long.
-    case SQLITE_INTERRUPT: self = limit?.failure ?? .foreign(path: path)
+    case SQLITE_INTERRUPT: self = limit?.failure ?? .cancelled
     case SQLITE_NOTADB: self = .foreign(path: path)
     case SQLITE_CORRUPT: self = .damaged(path: path)
     default:
@@ -31,9 +30,6 @@ extension WormholeError {
 
 /// `SQLITE_CANTOPEN_SYMLINK`.
 let sqliteIsSymbolicLink = SQLITE_CANTOPEN | 6 << 8
-
-/// `SQLITE_CONSTRAINT_FOREIGNKEY`.
-let sqliteHasNoParent = SQLITE_CONSTRAINT | 3 << 8
 
 /// `SQLITE_CANTOPEN`, for code that does not import SQLite.
 let sqliteCannotOpen = SQLITE_CANTOPEN

@@ -20,7 +20,8 @@ final class Checkpoint: Sendable {
     store.enqueue(.reading) { [weak store] in
       defer { self.isPending.withLock { $0 = false } }
       // A later checkpoint will do what this one cannot.
-      _ = try? store?.use(\.readers, within: nil) { (connection) throws(WormholeError) in
+      _ = try? store?.connections.use(\.readers, within: nil) {
+        (connection) throws(WormholeError) in
         try connection.executeInAnyCase("PRAGMA wal_checkpoint(PASSIVE)")
       }
     }

@@ -12,14 +12,12 @@ internal import Glibc
 /// They throw ``WormholeError``: `busy` names the process that was writing for too long; `damaged`
 /// means that only ``startAnew()`` helps.
 package final class MessageStore: Sendable {
-  let file: StoreFile
+  let connections: StoreConnections<StoreFile>
 
   /// The center that carries the change notifications.
   package let center: DarwinNotificationCenter
 
-  private let lanes = Locked<StoreLanes?>(nil)
-  let queues = StoreQueues(
-    reading: WorkQueue(width: StoreLanes.readerCount), writing: WorkQueue(width: 1))
+  let queues: StoreQueues
   let checkpoint = Checkpoint()
 
   /// Creates a store. Its file is created when something is written.
@@ -33,9 +31,12 @@ package final class MessageStore: Sendable {
   package init(
     _ name: String, in directory: String, post: String, center: DarwinNotificationCenter
   ) {
-    file = StoreFile(directory: directory, name: name, post: post)
+    let file = StoreFile(directory: directory, name: name, post: post)
+    (connections, queues) = (StoreConnections(to: file), StoreQueues(of: file))
     self.center = center
   }
+
+  var file: StoreFile { connections.file }
 
   /// The file.
   package var path: String { file.path }
@@ -89,7 +90,7 @@ package final class MessageStore: Sendable {
     within limit: WorkLimit?, isDurable: Bool = false,
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value {
-    let value = try use(\.writer, within: limit, makes: true) {
+    let value = try connections.use(\.writer, within: limit, makes: true) {
       (connection) throws(WormholeError) in
       try connection.limitStoreLog()
       if isDurable { try connection.run("PRAGMA synchronous = FULL") }
@@ -109,33 +110,12 @@ package final class MessageStore: Sendable {
   func read<Value>(
     within limit: WorkLimit?, _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value? {
-    try use(\.readers, within: limit) { (connection) throws(WormholeError) in
+    try connections.use(\.readers, within: limit) { (connection) throws(WormholeError) in
       try connection.run("BEGIN")
       defer { try? connection.executeInAnyCase("ROLLBACK") }
       try connection.checkStoreSchema()
       return try body(connection)
     }
-  }
-
-  /// Lends a connection to the file that is there now.
-  func use<Value>(
-    _ lane: KeyPath<StoreLanes, StoreLane>, within limit: WorkLimit?, makes: Bool = false,
-    _ body: (SQLiteConnection) throws(WormholeError) -> Value
-  ) throws(WormholeError) -> Value? {
-    var id = try file.id()
-    if id == nil, makes {
-      try file.make()
-      id = try file.id()
-    }
-    guard let id else { return nil }
-    let (lanes, old) = lanes.withLock { lanes in
-      let old = lanes
-      if lanes?.id != id { lanes = StoreLanes.find(id, file) }
-      return (lanes, old)
-    }
-    // The connections to a file that was replaced are not closed under the lock.
-    withExtendedLifetime(old) {}
-    return try lanes?[keyPath: lane].use(Backoff(limit: limit), body)
   }
 
   /// Moves a damaged file away: its messages are lost, numbers begin at 1 again, and readers learn
@@ -144,7 +124,7 @@ package final class MessageStore: Sendable {
   /// The files keep their names with the suffix `.damaged`, and replace earlier files of these
   /// names.
   package func startAnew() throws(WormholeError) {
-    lanes.withLock { $0 = nil }
+    connections.forget()
     for suffix in ["", "-wal", "-shm"] {
       guard rename("\(path)\(suffix)", "\(path).damaged\(suffix)") == 0 || errno == ENOENT else {
         throw .system(code: errno, path: path + suffix)

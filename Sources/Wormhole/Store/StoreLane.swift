@@ -6,32 +6,51 @@ internal import Glibc
 
 /// The connections of this process to one file: one that writes, and a few that read.
 ///
-/// All stores of a process that have the same file share them.
+/// All objects of a process that use the same file share them.
 final class StoreLanes: Sendable {
-  let id: StoreFile.ID
+  let id: FileID
   let writer: StoreLane
   let readers: StoreLane
+  private let path: String
+  private let process = getpid()
 
-  private init(_ id: StoreFile.ID, _ file: StoreFile) {
-    self.id = id
+  private init(_ id: FileID, _ file: some SQLiteFile) {
+    (self.id, path) = (id, file.path)
     writer = StoreLane(file.path, capacity: 1) { (wait) throws(WormholeError) in
-      try file.openForWriting(wait)
+      let connection = try file.openForWriting(wait)
+      connection.file = id
+      return connection
     }
-    readers = StoreLane(file.path, capacity: Self.readerCount) { (wait) throws(WormholeError) in
-      try file.openForReading(wait)
+    readers = StoreLane(file.path, capacity: file.readerCount) { (wait) throws(WormholeError) in
+      let connection = try file.openForReading(wait)
+      connection?.file = id
+      return connection
     }
   }
 
-  static let readerCount = 2
+  /// Runs a body with a connection, once one is free. Returns `nil` if there is nothing to read.
+  ///
+  /// - Throws: ``WormholeError/nested`` if the thread already uses a connection to the file.
+  func use<Value>(
+    _ lane: KeyPath<StoreLanes, StoreLane>, _ wait: Backoff,
+    _ body: (SQLiteConnection) throws(WormholeError) -> Value
+  ) throws(WormholeError) -> Value? {
+    guard process == getpid() else {
+      throw .database(
+        code: sqliteMisuse, message: "this process was forked from one that uses \(path)")
+    }
+    guard !writer.isUsedHere, !readers.isUsedHere else { throw .nested(path: path) }
+    return try self[keyPath: lane].use(wait, body)
+  }
 
   private struct Weak {
     weak var lanes: StoreLanes?
   }
 
-  private static let all = Locked<[StoreFile.ID: Weak]>([:])
+  private static let all = Locked<[FileID: Weak]>([:])
 
   /// Returns the connections to a file.
-  static func find(_ id: StoreFile.ID, _ file: StoreFile) -> StoreLanes {
+  static func find(_ id: FileID, _ file: some SQLiteFile) -> StoreLanes {
     all.withLock { all in
       if let lanes = all[id]?.lanes { return lanes }
       all = all.filter { $0.value.lanes != nil }
@@ -53,7 +72,6 @@ final class StoreLane: Sendable {
   private enum Turn {
     case now(SQLiteConnection?)
     case later
-    case never
   }
 
   private let path: String
@@ -61,7 +79,6 @@ final class StoreLane: Sendable {
   private let open: @Sendable (Backoff) throws(WormholeError) -> SQLiteConnection?
   private let state = Locked(State())
   private let returned = DispatchSemaphore(value: 0)
-  private let process = getpid()
 
   init(
     _ path: String, capacity: Int,
@@ -72,16 +89,13 @@ final class StoreLane: Sendable {
     self.open = open
   }
 
-  /// Runs a body with a connection, once one is free. Returns `nil` if there are no tables yet.
-  ///
-  /// - Throws: ``WormholeError/nested`` if the thread already uses a connection of this lane.
+  /// Whether the thread uses one of the connections.
+  var isUsedHere: Bool { state.withLock { $0.users.contains(pthread_self()) } }
+
+  /// Runs a body with a connection, once one is free. Returns `nil` if there is nothing to read.
   func use<Value>(
     _ wait: Backoff, _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value? {
-    guard process == getpid() else {
-      throw .database(
-        code: sqliteMisuse, message: "this process was forked from one that uses \(path)")
-    }
     let idle = try take(wait)
     var connection = idle
     defer { giveBack(connection) }
@@ -103,7 +117,6 @@ final class StoreLane: Sendable {
       if let failure = wait.limit?.failure { throw failure }
       switch state.withLock({ turn(&$0) }) {
       case .now(let connection): return connection
-      case .never: throw .nested(path: path)
       case .later: break
       }
       let rest = min(wait.deadline - .now, Self.timeBetweenLooks)
@@ -119,13 +132,11 @@ final class StoreLane: Sendable {
   private static let timeBetweenLooks = Duration.milliseconds(20)
 
   private func turn(_ state: inout State) -> Turn {
-    let thread = pthread_self()
-    guard !state.users.contains(thread) else { return .never }
     guard state.users.count < capacity else {
       state.waiting += 1
       return .later
     }
-    state.users.append(thread)
+    state.users.append(pthread_self())
     return .now(state.idle.popLast())
   }
 

@@ -3,5 +3,10 @@
 /// Where the functions of a store run for code that must not block.
 struct StoreQueues: Sendable {
   let reading: WorkQueue
-  let writing: WorkQueue
+  let writing = WorkQueue(width: 1)
+
+  /// Makes the queues of a file.
+  init(of file: some SQLiteFile) {
+    reading = WorkQueue(width: file.readerCount)
+  }
 }

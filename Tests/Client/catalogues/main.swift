@@ -194,8 +194,8 @@ func openGroup() throws -> AppGroup {
   withExtendedLifetime((theme, observation)) {}
 }
 
-struct Dish: Codable, Sendable {
-  var id: Int?
+struct Dish: Codable, Equatable, Sendable {
+  var id: Int
   var name: String
 }
 
@@ -203,10 +203,12 @@ func writing(in group: AppGroup) async throws {
   let database = try group.database(
     "lunch",
     migrations: [
-      "CREATE TABLE dish(id INTEGER PRIMARY KEY, name TEXT NOT NULL)"
+      SharedDatabase.Migration("dishes") {
+        try $0.run("CREATE TABLE dish(id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+      }
     ])
-  try await database.write { try $0.insert(Dish(name: "soup"), into: "dish") }
-  let menu = try database.values(in: ["dish"]) { try $0.rows("SELECT * FROM dish", as: Dish.self) }
+  try await database.write { try $0.run("INSERT INTO dish(name) VALUES(?)", "soup") }
+  let menu = try database.values { try $0.rows("SELECT * FROM dish", as: Dish.self) }
   for try await dishes in menu { show(dishes) }
 }
 

@@ -5,8 +5,8 @@ import Wormhole
 
 nonisolated struct Level: Codable, Sendable { var percent: Int }
 
-struct Dish: Codable, Sendable {
-  var id: Int?
+struct Dish: Codable, Equatable, Sendable {
+  var id: Int
   var name: String
 }
 
@@ -44,6 +44,7 @@ actor Counter {
 
 func show(_ value: Bool?) {}
 func show(_ dishes: [Dish]) {}
+func reload(_ id: Int64? = nil) async throws {}
 func apply(_ theme: String) {}
 
 func forwarding(_ hole: Wormhole) throws {
@@ -139,7 +140,8 @@ func opening(in group: AppGroup) throws -> SharedDatabase {
       },
       SharedDatabase.Migration("capitals") { database in
         for dish in try database.rows("SELECT * FROM dish", as: Dish.self) {
-          try database.update(Dish(id: dish.id, name: dish.name.capitalized), in: "dish")
+          let name = dish.name.capitalized
+          try database.run("UPDATE dish SET name = ? WHERE id = ?", name, dish.id)
         }
       },
     ])
@@ -147,14 +149,24 @@ func opening(in group: AppGroup) throws -> SharedDatabase {
 }
 
 func storing(in database: SharedDatabase) async throws -> [Dish] {
-  try await database.write { try $0.insert(Dish(name: "soup"), into: "dish") }
+  try await database.write { try $0.run("INSERT INTO dish(name) VALUES(?)", "soup") }
   let dishes = try await database.read { try $0.rows("SELECT * FROM dish", as: Dish.self) }
   return dishes
 }
 
 func showing(_ database: SharedDatabase) async throws {
-  let menu = try database.values(in: ["dish"]) { try $0.rows("SELECT * FROM dish", as: Dish.self) }
+  let menu = try database.values { try $0.rows("SELECT * FROM dish", as: Dish.self) }
   for try await dishes in menu { show(dishes) }
+}
+
+func followingDishes(_ database: SharedDatabase, since seen: UInt64) async throws {
+  for try await change in try database.changes(in: ["dish"], since: seen) {
+    guard change.isComplete, !change.mayHaveMissed, let rows = change.rowIDs["dish"] else {
+      try await reload()
+      continue
+    }
+    for id in rows { try await reload(id) }
+  }
 }
 
 let group = try makeGroup()

@@ -29,11 +29,23 @@ private func useDefaults(_ group: AppGroup) {
 
 private func useDatabase(_ group: AppGroup) throws {
   let database = try group.database(
-    "items", migrations: ["CREATE TABLE IF NOT EXISTS item(id INTEGER PRIMARY KEY, value)"])
+    "items",
+    migrations: [
+      SharedDatabase.Migration("items") {
+        try $0.run("CREATE TABLE IF NOT EXISTS item(id INTEGER PRIMARY KEY, value)")
+      }
+    ])
   wait {
-    _ = try? await database.token
-    _ = try? await database.read { try $0.rows("SELECT * FROM item LIMIT 100") }
-    _ = try? await database.write { try $0.run("INSERT INTO item(value) VALUES(?)", "text") }
+    // A view of the file may be endless.
+    let limit = Duration.milliseconds(100)
+    _ = try? await database.read(timeout: limit) { try $0.rows("SELECT * FROM item LIMIT 100") }
+    let changes = try? database.changes(since: 0)
+    let number = try? await database.write(timeout: limit) { connection in
+      try connection.run("INSERT INTO item(value) VALUES(?)", "text")
+      return try connection.lastCommit
+    }
+    guard let changes, number != nil else { return }
+    _ = try? await changes.first { _ in true }
   }
 }
 

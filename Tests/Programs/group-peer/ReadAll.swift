@@ -15,9 +15,10 @@ func readAll(of group: AppGroup) async throws {
   say("messages \(last) \(values)")
   say("defaults \(try await group.defaults[number("number")])")
   let database = try group.database(
-    "items", migrations: ["CREATE TABLE item(id INTEGER PRIMARY KEY)"])
+    "items", migrations: steps(["CREATE TABLE item(id INTEGER PRIMARY KEY)"]))
   say("items \(try await database.read { try $0.rows("SELECT * FROM item").count })")
-  let changes = try database.changes(since: try await database.token - 2)
+  let commits = try await database.read { try $0.lastCommit }
+  let changes = try database.changes(since: commits - 1)
   for try await change in changes {
     say("changes \(change.rowIDs["item"]?.count ?? 0)")
     break

@@ -7,18 +7,16 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 let group = try AppGroup(arguments[1], in: URL(fileURLWithPath: arguments[0]))
 let (command, rest) = (arguments[2], Array(arguments.dropFirst(3)))
 
-let migrations = [
-  "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)", "INSERT INTO item VALUES(1, 'one')",
-]
+/// Migrations that run statements, named after them.
+func steps(_ statements: [String]) -> [SharedDatabase.Migration] {
+  statements.map { sql in SharedDatabase.Migration(sql) { try $0.run(sql) } }
+}
+
+let table = "CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)"
+let migrations = steps([table, "INSERT INTO item VALUES(1, 'one')"])
 
 let namedMigrations =
-  [SharedDatabase.Migration("items") { try $0.run(migrations[0]) }]
-  + (0..<9).map { (number: Int) in
-    SharedDatabase.Migration("insert \(number)") {
-      try $0.run("INSERT INTO item(name) VALUES(?)", number)
-    }
-  }
-
+  [SharedDatabase.Migration("items") { try $0.run(table) }]
 func number(_ name: String) -> DefaultsKey<Int> { DefaultsKey(name, default: 0) }
 
 /// It is never released: variables of the main file live as long as the process.
@@ -43,15 +41,16 @@ case "database-migrate":
   _ = try group.database("items", migrations: namedMigrations)
 case "database-write":  // SQL
   try await group.database("items", migrations: migrations).write { try $0.run(rest[0]) }
-case "database-fill":  // endlessly, two rows in each transaction
+case "database-fill":  // COUNT: that many transactions of two rows, then it waits
   let database = try group.database("items", migrations: migrations)
   say("ready")
-  while true {
+  for _ in 0..<(Int(rest[0]) ?? 0) {
     try await database.write { connection in
       try connection.run("INSERT INTO item(name) VALUES('left')")
       try connection.run("INSERT INTO item(name) VALUES('right')")
     }
   }
+  try await Task.sleep(for: .seconds(3600))
 case "database-watch":
   let database = try group.database("items", migrations: migrations)
   let changes = try database.changes(in: ["item"])
@@ -61,7 +60,7 @@ case "database-watch":
     let found = try await database.read { connection in
       try rows.filter { try !connection.rows("SELECT 1 FROM item WHERE id = ?", $0).isEmpty }
     }
-    say("\(rows) visible \(found) by \(change.sender?.pid ?? 0)")
+    say("\(rows) visible \(found) by \(change.sender.pid)")
   }
 case "read-all":  // where nothing can be written
   try await readAll(of: group)

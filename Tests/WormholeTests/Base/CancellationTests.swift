@@ -218,7 +218,7 @@ struct CancellationTests {
     for iterate: @Sendable (_ body: () -> Void) async throws -> Void in [
       { body in for try await _ in try hole.messages(.number, starting: .last) { body() } },
       { body in for try await _ in changes { body() } },
-      { body in for try await _ in try database.values(query: { _ in 1 }) { body() } },
+      { body in for try await _ in try database.values({ _ in 1 }) { body() } },
       { body in for try await _ in news { body() } },
       { body in for try await _ in try defaults.changes(of: .number) { body() } },
     ] {

@@ -21,11 +21,9 @@ struct ErrorTests {
     (.cursorNotStored("N", reason: "R"), ["N", "R"]),
     (.database(code: 7, message: "R"), ["7", "R"]),
     (.unknownTable(name: "N", known: ["E", "F"], path: "P"), ["N", "E, F", "P"]),
-    (.noSuchRow(table: "N", key: "E", path: "P"), ["N", "E", "P"]),
-    (.newerSchema(found: 9, known: 7, path: "P"), ["9", "7", "P"]),
     (.unknownMigrations(names: ["E", "F"], path: "P"), ["E, F", "P"]),
     (.migrationFailed(name: "N", reason: "R", path: "P"), ["N", "R", "P"]),
-    (.notification(.limitReached), ["stored", "limit reached"]),
+    (.notification(DarwinNotifyError.limitReached), ["stored", "limit reached"]),
   ]
 
   @Test(arguments: errors)
@@ -68,7 +66,8 @@ struct ErrorTests {
 
   /// SQLite's own limit of pages stands for a full disk.
   @Test func aFullDiskIsOneKindOfErrorEverywhere() async throws {
-    let database = try TemporaryGroup().group.database("items", migrations: ["CREATE TABLE i(v)"])
+    let database = try TemporaryGroup().group.database(
+      "items", migrations: .steps(["CREATE TABLE i(v)"]))
     let full = await #expect(throws: WormholeError.self) {
       try await database.write { connection in
         try connection.run("PRAGMA max_page_count = 20")

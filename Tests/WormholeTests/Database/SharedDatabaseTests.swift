@@ -9,7 +9,7 @@ struct SharedDatabaseTests {
   init() throws { store = try Store() }
 
   @Test func aBodyThatThrowsChangesNothing() async throws {
-    let token = try await database.token
+    let commits = try await store.lastCommit()
     await #expect(throws: CancellationError.self) {
       try await database.write { connection in
         try connection.run("CREATE TABLE other(id INTEGER PRIMARY KEY)")
@@ -18,7 +18,7 @@ struct SharedDatabaseTests {
       }
     }
     #expect(try await store.count() == 1)
-    #expect(try await database.token == token)
+    #expect(try await store.lastCommit() == commits)
   }
 
   @Test(arguments: [
@@ -38,7 +38,7 @@ struct SharedDatabaseTests {
   }
 
   @Test func nothingIsWrittenAfterARollback() async throws {
-    let token = try await database.token
+    let commits = try await store.lastCommit()
     await #expect(throws: WormholeError.self) {
       try await database.write { connection in
         try connection.run("INSERT INTO item VALUES(2, 'two')")
@@ -49,7 +49,7 @@ struct SharedDatabaseTests {
       }
     }
     #expect(try await store.count() == 1)
-    #expect(try await database.token == token)
+    #expect(try await store.lastCommit() == commits)
   }
 
   @Test func savepointsAreAllowed() async throws {
@@ -90,52 +90,94 @@ struct SharedDatabaseTests {
     #expect(try await store.count() == 21)
   }
 
-  // MARK: - Migrations
-
-  @Test func aDatabaseOfALaterVersionIsRefused() throws {
-    #expect(throws: WormholeError.newerSchema(found: 2, known: 1, path: store.path)) {
-      try store.group.group.database("items", migrations: [Store.schema[0]])
+  @Test func itsOwnTransactionCannotUseIt() throws {
+    let (blocking, other) = (database.blocking, try store.makeOther().blocking)
+    let error = WormholeError.nested(path: store.path)
+    try blocking.write { connection in
+      try connection.run("DELETE FROM item")
+      #expect(throws: error) { try blocking.write { _ in } }
+      #expect(throws: error) { try blocking.read { _ in } }
+      #expect(throws: error) { try other.write { _ in } }
     }
+    try blocking.read { _ in
+      #expect(throws: error) { try blocking.read { _ in } }
+      #expect(throws: error) { try other.write { _ in } }
+    }
+    #expect("\(error)" == "\(store.path) is used from within its own transaction")
+    #expect(try blocking.read { try $0.rows("SELECT * FROM item").isEmpty })
   }
 
-  @Test func aMigrationCanRebuildATableThatOthersReferTo() async throws {
-    let before = [
-      "CREATE TABLE part(id INTEGER PRIMARY KEY, item REFERENCES item ON DELETE CASCADE)",
-      "INSERT INTO part VALUES(7, 1)",
-    ]
-    let store = try Store(before)
-    let rebuilding = """
-      CREATE TABLE new(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-      INSERT INTO new SELECT * FROM item; DROP TABLE item; ALTER TABLE new RENAME TO item;
+  @Test func lastCommitIsThatOfTheSnapshot() async throws {
+    let store = store
+    let before = try await store.lastCommit()
+    let numbers = try await database.write { connection in
+      try connection.run("DELETE FROM item")
+      return try connection.lastCommit
+    }
+    #expect(numbers == before)
+    #expect(try await store.lastCommit() == before + 1)
+  }
+
+  // MARK: - Opening
+
+  @Test func aDatabaseIsOpenedBesideAWriter() async throws {
+    let writer = try ForeignWriter(of: store.path)
+    let other = try store.makeOther()
+    #expect(try await other.read { try $0.rows("SELECT * FROM item").count } == 1)
+    await #expect(throws: WormholeError.timedOut) {
+      try await other.write(timeout: .milliseconds(20)) { try $0.run("DELETE FROM item") }
+    }
+    withExtendedLifetime(writer) {}
+  }
+
+  /// A file that is only read stays as it is.
+  @Test func anotherProgramsDatabaseIsOpenedAsItIs() async throws {
+    let group = try TemporaryGroup()
+    let (path, copy) = ("\(group.path)/theirs", "\(group.path)/theirs.copy")
+    try ForeignProgram.run(
       """
-    let losing = "DELETE FROM item"
-    #expect(throws: WormholeError.self) { try store.makeOther(before + [rebuilding, losing]) }
-    _ = try store.makeOther(before + [rebuilding])
-    #expect(try await store.count("part") == 1)
-    try await store.write("DELETE FROM item")
-    #expect(try await store.count("part") == 0)
+      PRAGMA page_size = 1024; PRAGMA user_version = 12; PRAGMA application_id = 99;
+      CREATE TABLE names(id INTEGER PRIMARY KEY, name); INSERT INTO names VALUES(1, 'theirs');
+      CREATE TABLE records(id); CREATE TABLE store(id); CREATE VIEW messages AS SELECT 1;
+      """, on: path)
+    chmod(path, 0o644)
+    let before = try Data(contentsOf: URL(fileURLWithPath: path))
+    let database = try group.group.database("theirs")
+    var values = try database.values { try $0.rows("SELECT name FROM names", as: String.self) }
+      .makeAsyncIterator()
+    #expect(try await values.next() == ["theirs"])
+    var changes = try database.changes(in: ["names"]).makeAsyncIterator()
+    #expect(try await database.read { try $0.lastCommit } == 0)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+
+    // Their programs may go on in the mode that they know.
+    try ForeignProgram.run("UPDATE names SET name = 'new'", on: path)
+    #expect(try await values.next() == ["new"])
+    try await database.write { try $0.run("UPDATE names SET name = 'ours'") }
+    let change = try await changes.next()
+    #expect(change?.rowIDs == ["names": [1]] && change?.sequence == 1)
+    #expect(try await values.next() == ["ours"])
+    let header = try await database.write { connection in
+      try ["user_version", "application_id", "page_size", "journal_mode"].map {
+        try connection.rows("PRAGMA \($0)")[0].fields[0]
+      }
+    }
+    #expect(header == [.integer(12), .integer(99), .integer(1024), .text("wal")])
+    try ForeignProgram.run("VACUUM INTO '\(copy)'", on: path)
+    #expect(try mode(path) == 0o644)
   }
 
-  // MARK: - Crashes
-
-  @Test(arguments: 0..<6)
-  func aWriterThatIsKilledLeavesAllOrNothing(round: Int) async throws {
-    let program = try store.group.peer("database-fill")
-    await program.waitForLine("ready")
-    let token = try await database.token
-    await eventually { (try? database.changes(since: token)) != nil }
-    for _ in 0..<(round * 7) { _ = try await database.read { try $0.rows("SELECT 1") } }
-    kill(program.processIdentifier, SIGKILL)
-    _ = await program.end()
-    let rows = try await database.read { connection in
-      let halves = ["left", "right"]
-      let counts = try halves.map {
-        try connection.rows("SELECT 1 FROM item WHERE name = ?", $0).count
+  @Test(arguments: [0, 1, 100, 5000])
+  func aFileThatIsCutShortIsAnError(size: Int) async throws {
+    try ForeignProgram.overwrite(store.path) { $0 = $0.prefix(size) }
+    for _ in 1...2 {
+      await #expect(throws: WormholeError.self) { try await store.count() }
+      await #expect(throws: WormholeError.self) {
+        try await store.write("INSERT INTO item VALUES(2, 'two')")
       }
-      return (counts, try connection.rows("PRAGMA integrity_check").first?.fields)
     }
-    #expect(rows.0[0] == rows.0[1])
-    #expect(rows.1 == [.text("ok")])
-    try await store.write("DELETE FROM item")
+    ForeignProgram.remove(store.path)
+    try await store.write("INSERT INTO item VALUES(2, 'two')")
+    #expect(try await store.count() == 2)
   }
 }

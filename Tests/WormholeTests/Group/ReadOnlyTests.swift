@@ -25,7 +25,7 @@ struct ReadOnlyTests {
     for number in 1...3 { try await hole.pass(number, to: name) }
     try await group.defaults.set(7, for: DefaultsKey("number", default: 0))
     let database = try group.database(
-      "items", migrations: ["CREATE TABLE item(id INTEGER PRIMARY KEY)"])
+      "items", migrations: .steps(["CREATE TABLE item(id INTEGER PRIMARY KEY)"]))
     try await database.write { try $0.run("INSERT INTO item VALUES(1), (2)") }
     return (hole, database)
   }

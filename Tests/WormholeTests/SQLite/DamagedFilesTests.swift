@@ -55,18 +55,4 @@ struct DamagedFilesTests {
     #expect(throws: WormholeError.damaged) { try open().blocking.pass(2, to: name) }
     #expect(throws: WormholeError.damaged) { try open().blocking.message(name) }
   }
-
-  // MARK: - Databases
-
-  @Test(arguments: [Int64.min, .max])
-  func changesWithoutANextNumberAreDamaged(id: Int64) async throws {
-    let store = try Store()
-    try ForeignProgram.run(
-      "DELETE FROM wormhole_changes; INSERT INTO wormhole_changes VALUES(\(id), 'item', 1)",
-      on: store.path)
-    let error = WormholeError.damaged(path: store.path)
-    await #expect(throws: error) { try await store.write("INSERT INTO item VALUES(2, 'two')") }
-    await #expect(throws: error) { try await store.database.token }
-    #expect(try await store.count() == 1)
-  }
 }

@@ -40,6 +40,14 @@ enum ForeignProgram {
 final class ForeignWriter {
   private var handle: OpaquePointer?
 
+  /// Commits statements, and begins another transaction later.
+  func commit(_ sql: String) throws {
+    if sqlite3_get_autocommit(handle) != 0 {
+      try #require(sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+    }
+    try #require(sqlite3_exec(handle, "\(sql); COMMIT", nil, nil, nil) == SQLITE_OK)
+  }
+
   init(of path: String) throws {
     try #require(sqlite3_open(path, &handle) == SQLITE_OK)
     try #require(sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)

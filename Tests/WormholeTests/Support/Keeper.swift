@@ -18,7 +18,7 @@ enum Keeper: CaseIterable, Sendable {
     case .messages: try await site.hole.pass(number, to: .number)
     case .defaults: try await site.temporary.group.defaults.set(number, for: .number)
     case .database:
-      try database(in: site).write { try $0.run("INSERT INTO item VALUES(?)", number) }
+      try await database(in: site).write { try $0.run("INSERT INTO item VALUES(?)", number) }
     }
   }
 
@@ -28,11 +28,11 @@ enum Keeper: CaseIterable, Sendable {
     case .messages: try await site.hole.message(.number)
     case .defaults: try await site.temporary.group.defaults[.number]
     case .database:
-      try database(in: site).read { try $0.rows("SELECT * FROM item", as: Int.self).last }
+      try await database(in: site).read { try $0.rows("SELECT * FROM item", as: Int.self).last }
     }
   }
 
-  private func database(in site: Site) throws -> SharedDatabase.Blocking {
-    try site.temporary.group.database("items", migrations: ["CREATE TABLE item(value)"]).blocking
+  private func database(in site: Site) throws -> SharedDatabase {
+    try site.temporary.group.database("items", migrations: .steps(["CREATE TABLE item(value)"]))
   }
 }

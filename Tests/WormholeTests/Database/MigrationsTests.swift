@@ -1,10 +1,10 @@
-// Specifies migrations with names.
+// Specifies migrations.
 import Wormhole
 
 private typealias Migration = SharedDatabase.Migration
 
 @Suite(.bounded)
-struct NamedMigrationsTests {
+struct MigrationsTests {
   private let group: TemporaryGroup
   private let first = Migration("items") {
     try $0.run("CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)")
@@ -39,7 +39,7 @@ struct NamedMigrationsTests {
     #expect(throws: error) { try group.make().database("items", migrations: [first]) }
     #expect("\(error)".hasSuffix("does not know: upper case"))
     #expect(throws: WormholeError.self) {
-      try group.make().database("items", migrations: ["CREATE TABLE other(id)"])
+      try group.make().database("items", migrations: .steps(["CREATE TABLE other(id)"]))
     }
   }
 
@@ -87,20 +87,6 @@ struct NamedMigrationsTests {
     }
   }
 
-  @Test func thoseWithoutNamesCanBeGivenNames() async throws {
-    _ = try group.make().database(
-      "items", migrations: ["CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT)"])
-    let adopted = try group.make().database("items", migrations: [first])
-    #expect(try await names(adopted).isEmpty)
-    let between = Migration("two") { try $0.run("INSERT INTO item(name) VALUES('two')") }
-    let database = try group.make().database("items", migrations: [between, first, second])
-    #expect(try await names(database) == ["TWO", "ONE"])
-    let last = Migration("last") { try $0.run("DELETE FROM item") }
-    #expect(throws: WormholeError.self) {
-      try group.make().database("items", migrations: [between, first, last])
-    }
-  }
-
   @Test func aTriggerOnTheirTableIsForeign() async throws {
     _ = try group.make().database("items", migrations: [first])
     try ForeignProgram.run(
@@ -109,9 +95,29 @@ struct NamedMigrationsTests {
     #expect(throws: WormholeError.foreign(path: "\(group.path)/items")) {
       try group.make().database("items", migrations: [first, second])
     }
-    try group.make().resetChanges(ofDatabase: "items")
+    try ForeignProgram.run("DROP TRIGGER mine", on: "\(group.path)/items")
     let database = try group.make().database("items", migrations: [first, second])
     #expect(try await names(database) == ["ONE"])
+  }
+
+  @Test func aMigrationCanRebuildATableThatOthersReferTo() async throws {
+    let before = [
+      "CREATE TABLE part(id INTEGER PRIMARY KEY, item REFERENCES item ON DELETE CASCADE)",
+      "INSERT INTO part VALUES(7, 1)",
+    ]
+    let store = try Store(before)
+    let rebuilding = """
+      CREATE TABLE new(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+      INSERT INTO new SELECT * FROM item; DROP TABLE item; ALTER TABLE new RENAME TO item;
+      """
+    let losing = "DELETE FROM item"
+    #expect(throws: WormholeError.migrationFailed) {
+      try store.makeOther(before + [rebuilding, losing])
+    }
+    _ = try store.makeOther(before + [rebuilding])
+    #expect(try await store.count("part") == 1)
+    try await store.write("DELETE FROM item")
+    #expect(try await store.count("part") == 0)
   }
 
   @Test func processesThatOpenAtTheSameTimeRunThemOnce() async throws {

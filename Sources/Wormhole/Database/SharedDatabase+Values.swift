@@ -1,0 +1,96 @@
+// Reports the results of a query.
+
+internal import DarwinNotify
+
+extension SharedDatabase {
+  /// Returns the results of a query: the current one, then each that differs from the one before.
+  ///
+  /// The query is run again when the file changes, whoever has changed it, also a program without
+  /// this library: soon after a commit of this library, a tenth of a second after another one. Of
+  /// several changes between two results only the last is seen: a result is a state, not a history.
+  /// Each result is that of one snapshot. No change after this call is missed, however late the
+  /// iteration begins. The query runs where it may block.
+  ///
+  ///     let dishes = try database.values { try $0.rows("SELECT * FROM dish", as: Dish.self) }
+  ///     for try await dishes in dishes { show(dishes) }
+  ///
+  /// - Parameter query: reads the database.
+  /// - Returns: the sequence. What the query throws, such as ``WormholeError/database`` with the
+  ///   statement that failed, ends an iteration.
+  /// - Throws: ``WormholeError/notification`` if it is not possible to listen.
+  public func values<Value: Equatable & Sendable>(
+    _ query: @escaping @Sendable (borrowing Connection) throws -> Value
+  ) throws -> StoredSequence<Value> {
+    let (center, changeName, path) = (center, changeName, path)
+    return try StoredSequence(
+      StoredFeed(
+        path: path, queues: queues,
+        observe: { (handler) throws(WormholeError) in
+          NotificationObservation(
+            try DatabaseWatch(of: path, try center.observe(changeName, handler), handler))
+        },
+        makeReader: { () throws(WormholeError) in ValueReader(database: self, query: query) }))
+  }
+}
+
+/// The last result of a query.
+private struct ValueReader<Value: Equatable & Sendable>: StoredReader {
+  let database: SharedDatabase
+  let query: @Sendable (borrowing SharedDatabase.Connection) throws -> Value
+  private var last: Value?
+
+  init(
+    database: SharedDatabase,
+    query: @escaping @Sendable (borrowing SharedDatabase.Connection) throws -> Value
+  ) {
+    (self.database, self.query) = (database, query)
+  }
+
+  mutating func read(within limit: WorkLimit?) throws -> StoredPage<Value> {
+    let value = try database.readNow(within: limit, query)
+    guard value != last else { return StoredPage() }
+    last = value
+    return StoredPage(elements: [(1, value)])
+  }
+}
+
+/// The notifications of commits, together with the changes of the file by other programs.
+private final class DatabaseWatch: ObservedRegistration {
+  private let commits: NotificationObservation
+  private let files: [NotifyToken]
+
+  /// Calls a handler, which must not block, also after changes of a file, which are written to the
+  /// log beside it, and later to the file.
+  init(
+    of path: String, _ commits: NotificationObservation, _ handler: @escaping @Sendable () -> Void
+  ) throws(WormholeError) {
+    self.commits = commits
+    do {
+      files = try ["", "-wal"].map { suffix in
+        let token = try NotifyToken("wormhole.file", on: .thread) { _ in
+          Self.look(at: path, handler)
+        }
+        try token.monitorFile(path + suffix, for: [.write, .create, .delete, .rename])
+        return token
+      }
+    } catch {
+      throw .notification(error)
+    }
+  }
+
+  /// Calls the handler, again later if somebody is writing: a commit is visible a moment after it
+  /// is in the file.
+  private static func look(at path: String, _ handler: @escaping @Sendable () -> Void) {
+    if LockHolder.describe(of: path) != nil { Retry.later { look(at: path, handler) } }
+    handler()
+  }
+
+  func cancel() {
+    commits.cancel()
+    for file in files { file.cancel() }
+  }
+
+  func waitUntilIdle() {
+    commits.cancelAndWait()
+  }
+}

@@ -1,0 +1,73 @@
+// Collects the rows that a transaction may have changed.
+
+internal import CSQLite
+internal import Glibc
+
+/// The changed rows of a connection, which SQLite reports one by one before it changes them.
+///
+/// It also reports the rows that triggers, foreign keys and replacements change, and keeps those
+/// that a savepoint takes back. It does not report those of virtual tables.
+final class RowRecorder {
+  /// The number of rows of a table beyond which they are not listed.
+  static let maxRowCount = 256
+
+  private struct Table {
+    let name: [CChar]
+    var rows: Set<Int64>? = []
+  }
+
+  private var tables: [Table] = []
+
+  /// The table of the last row.
+  private var last = 0
+
+  /// Forgets all rows.
+  func reset() {
+    tables = []
+  }
+
+  /// Whether no row was reported.
+  var isEmpty: Bool { tables.isEmpty }
+
+  /// The rows of each changed table; `nil` instead of too many rows.
+  var changes: [String: Set<Int64>?] {
+    var changes: [String: Set<Int64>?] = [:]
+    for table in tables {
+      changes[
+        String(decoding: table.name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)] =
+        .some(table.rows)
+    }
+    return changes
+  }
+
+  fileprivate func add(_ name: UnsafePointer<CChar>, _ before: Int64, _ after: Int64) {
+    if last >= tables.count || strcmp(tables[last].name, name) != 0 { find(name) }
+    guard tables[last].rows != nil else { return }
+    tables[last].rows?.insert(before)
+    tables[last].rows?.insert(after)
+    if (tables[last].rows?.count ?? 0) > Self.maxRowCount { tables[last].rows = nil }
+  }
+
+  private func find(_ name: UnsafePointer<CChar>) {
+    last = tables.firstIndex { strcmp($0.name, name) == 0 } ?? tables.count
+    guard last == tables.count else { return }
+    tables.append(
+      Table(name: Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))))
+  }
+
+  /// Collects the changed rows of a connection, which must not outlive this object. Returns false
+  /// if SQLite was built without the function for that.
+  func install(in connection: OpaquePointer) -> Bool {
+    sqlite_shim_hook_rows(
+      connection,
+      { recorder, _, operation, schema, table, before, after in
+        guard let recorder, let schema, let table, strcmp(schema, "main") == 0,
+          strncmp(table, OwnTable.prefix, OwnTable.prefix.utf8.count) != 0
+        else { return }
+        // An inserted row has no id before, and a deleted one none after.
+        Unmanaged<RowRecorder>.fromOpaque(recorder).takeUnretainedValue().add(
+          table, operation == SQLITE_INSERT ? after : before,
+          operation == SQLITE_DELETE ? before : after)
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+}
