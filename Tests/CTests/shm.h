@@ -29,8 +29,12 @@ static inline int region_open(const char *key, dn__region **ret_region)
 
 static inline dn__name slot_name(const char *text)
 {
-        return (dn__name){ text, strlen(text), dn__hash64(text, strlen(text)), DN__REACH_BEYOND,
-                           false, false };
+        return (dn__name){
+                .text = text,
+                .n_bytes = strlen(text),
+                .hash = dn__hash64(text, strlen(text)),
+                .reach = DN__REACH_BEYOND,
+        };
 }
 
 /* Takes another entry of a table, as another process would. */

@@ -1,20 +1,11 @@
 /* The processes that make requests. */
 #include "calls/callers.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/name-rules.h"
 #include "util/hash.h"
-
-/* Reports that a connection leaves the bus, or that any name loses its owner. */
-#define RULE "type='signal',sender='" DN__BUS_NAME "',member='NameOwnerChanged',arg0='%s'"
-#define RULE_BYTES (sizeof(RULE) + DN__CALL_NAME_BYTES)
-#define WIDE_RULE "type='signal',sender='" DN__BUS_NAME "',member='NameOwnerChanged',arg2=''"
-
-/* How many callers have a rule of their own. Beyond that, the wide rule wakes the process whenever
- * a connection leaves, but no number of callers reaches the limit that the bus has for rules. */
-#define MAX_NARROW 16
 
 dn__caller *dn__caller_find(dn__calls *calls, const char *name)
 {
@@ -42,20 +33,10 @@ static void ask_nothing(dn__caller *caller)
         caller->process_question = sd_bus_slot_unref(caller->process_question);
 }
 
-static void tell_rule(dn__calls *calls, const char *method, const dn__caller *caller)
-        DN__REQUIRES(&calls->dbus->lock)
-{
-        char rule[RULE_BYTES];
-
-        (void)snprintf(rule, sizeof(rule), RULE, caller->name);
-        dn__calls_tell_bus(calls, method, rule);
-}
-
 void dn__caller_forget(dn__calls *calls, dn__caller *caller)
 {
         if (caller->has_rule)
-                tell_rule(calls, "RemoveMatch", caller);
-        calls->n_narrow -= caller->has_rule;
+                dn__name_rules_remove(&calls->caller_rules, caller->name);
         set_idle(calls, caller, false);
         dn__list_remove(&caller->link);
         ask_nothing(caller);
@@ -110,76 +91,27 @@ dn__user_answer dn__caller_read_user(dn__calls *calls, dn__caller *caller, sd_bu
 
 /* --- When they leave ---------------------------------------------------------------------- */
 
-static int answered_wide(sd_bus_message *message, void *context, sd_bus_error *error);
+/* Reports that any name loses its owner. */
+#define WIDE_RULE "type='signal',sender='" DN__BUS_NAME "',member='NameOwnerChanged',arg2=''"
 
-/* The callers whose rule was refused may have left since the bus answered about them. */
-static void ask_for_wide(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock)
+static void ask_again(dn__calls *calls)
 {
-        dn__question question = { "AddMatch", "s", WIDE_RULE, answered_wide, calls, 0 };
-
-        if (!calls->has_wide)
-                (void)dn__connection_ask(&calls->dbus->connection, &question, NULL);
-        calls->has_wide = true;
+        dn__cleanup_assert_locked(&calls->dbus->lock);
         DN__LIST_EACH(dn__caller, caller, &calls->busy_callers, link)
                 if (caller->question)
                         (void)ask_who(calls, caller);
 }
 
-static bool is_refusal(sd_bus_message *message)
+void dn__callers_init(dn__calls *calls)
 {
-        return dn__connection_is_refusal(message) &&
-               !sd_bus_message_is_method_error(message, SD_BUS_ERROR_NO_REPLY);
-}
-
-/* If the bus refuses even this rule, it is requested again with the next caller. */
-static int answered_wide(sd_bus_message *message, void *context, sd_bus_error *error)
-{
-        dn__calls *calls = context;
-
-        (void)error;
-        dn__cleanup_assert_locked(&calls->dbus->lock);
-        if (!is_refusal(message))
-                return 1;
-        calls->has_wide = false;
-        if (!calls->has_made_room) {
-                calls->has_made_room = true;
-                dn__rules_make_room(&calls->dbus->rules);
-                ask_for_wide(calls);
-        }
-        return 1;
-}
-
-/* Answers come in order: those about the callers with refused rules are still to come. */
-static int answered_narrow(sd_bus_message *message, void *context, sd_bus_error *error)
-{
-        dn__calls *calls = context;
-
-        (void)error;
-        dn__cleanup_assert_locked(&calls->dbus->lock);
-        if (is_refusal(message))
-                ask_for_wide(calls);
-        return 1;
-}
-
-static void watch(dn__calls *calls, dn__caller *caller) DN__REQUIRES(&calls->dbus->lock)
-{
-        char rule[RULE_BYTES];
-        dn__question question = { "AddMatch", "s", rule, answered_narrow, calls, 0 };
-
-        if (!calls->has_wide && calls->n_narrow >= MAX_NARROW)
-                ask_for_wide(calls);
-        if (calls->has_wide)
-                return;
-        (void)snprintf(rule, sizeof(rule), RULE, caller->name);
-        (void)dn__connection_ask(&calls->dbus->connection, &question, NULL);
-        caller->has_rule = true;
-        calls->n_narrow++;
+        dn__list_init(&calls->busy_callers);
+        dn__list_init(&calls->idle_callers);
+        calls->caller_rules = (dn__name_rules){ calls, WIDE_RULE, ask_again, 0, false, false };
 }
 
 void dn__callers_disconnected(dn__calls *calls)
 {
-        calls->has_wide = false;
-        calls->has_made_room = false;
+        dn__name_rules_disconnected(&calls->caller_rules);
 }
 
 /* --- Finding them ------------------------------------------------------------------------- */
@@ -218,7 +150,7 @@ dn__caller *dn__caller_get(dn__calls *calls, const char *name)
         caller = make_caller(calls, name);
         if (!caller)
                 return NULL;
-        watch(calls, caller);
+        caller->has_rule = dn__name_rules_add(&calls->caller_rules, caller->name);
         if (ask_who(calls, caller) == 0)
                 return caller;
         dn__caller_forget(calls, caller);

@@ -3,6 +3,9 @@
 
 #include "calls/state.h"
 
+/* Prepares for callers. */
+void dn__callers_init(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock);
+
 /* Finds a caller; NULL: unknown. */
 dn__caller *dn__caller_find(dn__calls *calls, const char *name) DN__REQUIRES(&calls->dbus->lock);
 

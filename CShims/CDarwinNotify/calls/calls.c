@@ -7,6 +7,8 @@
 
 #include "calls/state.h"
 #include "calls/call.h"
+#include "calls/callers.h"
+#include "calls/owners.h"
 #include "calls/request.h"
 #include "calls/service.h"
 
@@ -21,6 +23,7 @@ static void sharer_connected(dn__sharer *sharer)
 
         dn__cleanup_assert_locked(&calls->dbus->lock);
         dn__services_connected(calls);
+        dn__owners_connected(calls);
 }
 
 static void sharer_disconnected(dn__sharer *sharer)
@@ -31,6 +34,7 @@ static void sharer_disconnected(dn__sharer *sharer)
         dn__calls_end_all(calls, -ENOTCONN);
         dn__requests_disconnected(calls);
         dn__services_disconnected(calls);
+        dn__owners_disconnected(calls);
 }
 
 static uint64_t sharer_until(dn__sharer *sharer)
@@ -38,7 +42,7 @@ static uint64_t sharer_until(dn__sharer *sharer)
         dn__calls *calls = calls_at(sharer);
 
         dn__cleanup_assert_locked(&calls->dbus->lock);
-        return dn__list_is_empty(&calls->jobs) ? calls->until_us : 0;
+        return dn__list_is_empty(&calls->jobs) && !dn__owners_are_due(calls) ? calls->until_us : 0;
 }
 
 static void sharer_dispatch(dn__sharer *sharer)
@@ -47,11 +51,13 @@ static void sharer_dispatch(dn__sharer *sharer)
 
         dn__lock_acquire(&calls->dbus->lock);
         dn__calls_expire(calls);
+        dn__owners_expect_nothing(calls);
         dn__lock_release(&calls->dbus->lock);
         dn__calls_hand_over(calls);
+        dn__owners_hand_on(calls);
 }
 
-/* The bus reports who owns our names, and which callers have left. */
+/* The bus reports who owns our names and those we follow, and which callers have left. */
 static bool handle_signal(dn__calls *calls, sd_bus_message *message)
 {
         const char *sender = sd_bus_message_get_sender(message), *name, *old, *new;
@@ -61,6 +67,7 @@ static bool handle_signal(dn__calls *calls, sd_bus_message *message)
         DN__AUTO_LOCK(&calls->dbus->lock);
         if (sd_bus_message_is_signal(message, DN__BUS_NAME, "NameOwnerChanged") > 0 &&
             sd_bus_message_read(message, "sss", &name, &old, &new) > 0) {
+                dn__owners_note(calls, name, new);
                 if (*new == '\0')
                         dn__requests_left(calls, name);
                 return true;
@@ -84,8 +91,10 @@ static bool sharer_handle(dn__sharer *sharer, sd_bus_message *message)
                 return dn__call_handle_answer(calls, message);
         is_handled = type == SD_BUS_MESSAGE_SIGNAL ? handle_signal(calls, message)
                                                    : dn__request_handle(calls, message);
-        if (is_handled)
+        if (is_handled) {
                 dn__calls_hand_over(calls);
+                dn__owners_hand_on(calls);
+        }
         return is_handled;
 }
 
@@ -108,6 +117,7 @@ int dn__calls_new(dn__hub *hub, dn__calls **ret_calls)
         calls->sharer.ops = &sharer_ops;
         calls->dbus = dn__dbus_of(hub->bus);
         calls->loop = hub->loop;
+        calls->hub = hub;
         calls->center = hub->center;
         calls->fork_id = dn__fork_id();
         dn__lock_acquire(&calls->dbus->lock);
@@ -115,8 +125,8 @@ int dn__calls_new(dn__hub *hub, dn__calls **ret_calls)
         dn__list_init(&calls->jobs);
         dn__list_init(&calls->calls);
         dn__list_init(&calls->services);
-        dn__list_init(&calls->busy_callers);
-        dn__list_init(&calls->idle_callers);
+        dn__callers_init(calls);
+        dn__owners_init(calls);
         calls->answered_who = dn__request_answered_who;
         dn__lock_release(&calls->dbus->lock);
         calls->dbus->sharer = &calls->sharer;
@@ -130,6 +140,7 @@ void dn__calls_free(dn__calls *calls)
                 return;
         dn__map_deinit(&calls->by_serial);
         dn__map_deinit(&calls->callers);
+        dn__map_deinit(&calls->owners);
         free(calls);
 }
 

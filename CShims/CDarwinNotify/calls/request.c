@@ -9,6 +9,7 @@
 
 #include "bus/wire.h"
 #include "calls/callers.h"
+#include "calls/kinds.h"
 #include "calls/message.h"
 #include "calls/service.h"
 #include "post/dict.h"
@@ -405,7 +406,7 @@ static bool introspect(dn__calls *calls, const dn_service *service, const char *
 
         dn__lock_acquire(&calls->dbus->lock);
         if (!child)
-                text = dn__service_introspect(service);
+                text = dn__kinds_introspect(service);
         if (text && dn__connection_is_open(&calls->dbus->connection))
                 (void)sd_bus_reply_method_return(message, "s", text);
         dn__lock_release(&calls->dbus->lock);
@@ -434,7 +435,7 @@ static bool handle_for(dn__calls *calls, dn_service *service, const char *child,
                               "There is no object %s.", sd_bus_message_get_path(message));
         (void)snprintf(kind, sizeof(kind), "%s.%s", interface ? interface : "", member);
         dn__lock_acquire(&calls->dbus->lock);
-        is_exported = dn__service_exports(service, kind);
+        is_exported = dn__kinds_have(service, kind);
         dn__lock_release(&calls->dbus->lock);
         if (!is_exported)
                 return refuse(calls, message, SD_BUS_ERROR_UNKNOWN_METHOD,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bus/dbus.h"
+#include "calls/kinds.h"
 #include "calls/message.h"
 #include "darwinnotify/error.h"
 #include "util/gate.h"
@@ -34,13 +35,6 @@ static void end_context(const dn_service_handler *handler)
         dn__host_release(handler->destroy, handler->context);
 }
 
-static void free_kinds(dn_service *service)
-{
-        for (size_t i = 0; i < service->n_kinds; i++)
-                free((char *)service->kinds[i]);
-        free(service->kinds);
-}
-
 void dn__service_unref(dn_service *service)
 {
         if (!service || atomic_fetch_sub_explicit(&service->n_refs, 1, memory_order_acq_rel) != 1)
@@ -50,7 +44,7 @@ void dn__service_unref(dn_service *service)
         if (service->calls)
                 dn__calls_release(service->calls);
         dn__lock_deinit(&service->lock);
-        free_kinds(service);
+        dn__kinds_free(service);
         free(service);
 }
 
@@ -67,6 +61,7 @@ static dn_service *make_service(dn__calls *calls, const char *name, dn_service_h
         service->fork_id = dn__fork_id();
         dn__lock_init(&service->lock);
         service->calls = calls;
+        service->origin = calls;
         service->handler = *handler;
         *handler = (dn_service_handler){ 0 };
         atomic_init(&service->n_refs, 1);
@@ -95,6 +90,72 @@ static void leave_calls(dn_service *service)
         dn__lock_release(&service->lock);
         if (calls)
                 dn__calls_release(calls);
+}
+
+/* --- Reports of the name ------------------------------------------------------------------ */
+
+/* The number of a change says what has changed: with the first, the process has the name. Returns
+ * false if none is left to report, or the service is closed. `is_going_on`: the caller has reported
+ * one before; otherwise another thread may be doing so, which then reports this one, too. */
+static bool take_change(dn_service *service, bool is_going_on, bool *ret_has_name)
+{
+        dn__calls *calls = get_calls(service);
+        bool has_change = false;
+
+        if (!calls)
+                return false;
+        dn__lock_acquire(&calls->dbus->lock);
+        if (is_going_on || !service->is_reporting) {
+                has_change = dn__link_is_linked(&service->link) &&
+                             service->n_reported < service->n_changes;
+                service->is_reporting = has_change;
+        }
+        if (has_change)
+                *ret_has_name = ++service->n_reported % 2;
+        dn__lock_release(&calls->dbus->lock);
+        dn__calls_release(calls);
+        return has_change;
+}
+
+typedef struct name_report {
+        const dn_service_handler *handler;
+        bool has_name;
+} name_report;
+
+static void run_name_changed(void *context)
+{
+        const name_report *report = context;
+
+        report->handler->name_changed(report->has_name, report->handler->context);
+}
+
+/* On the executor. */
+static void run_report(void *argument)
+{
+        dn_service *service = argument;
+        dn__calls *calls = service->origin;
+        name_report report = { .handler = &service->handler };
+
+        for (bool goes_on = false; take_change(service, goes_on, &report.has_name); goes_on = true)
+                (void)dn__host_handle(run_name_changed, &report);
+        dn__service_unref(service);
+        dn__calls_release(calls);
+}
+
+/* On the service thread, which alone hands the report over. */
+static void set_has_name(dn__calls *calls, dn_service *service, bool has_name)
+        DN__REQUIRES(&calls->dbus->lock)
+{
+        if (has_name == service->has_name)
+                return;
+        service->has_name = has_name;
+        service->n_changes++;
+        if (!service->handler.name_changed || dn__link_is_linked(&service->report.link))
+                return;
+        service->report = (dn__job){ { 0 }, service->executor, run_report, service };
+        dn__calls_retain(calls);
+        (void)dn__service_ref(service);
+        dn__calls_add_job(calls, &service->report);
 }
 
 /* --- The name ----------------------------------------------------------------------------- */
@@ -141,7 +202,7 @@ static int answered_name(sd_bus_message *message, void *context, sd_bus_error *e
                 return 1;
         }
         service->answer = read_name_answer(message);
-        service->has_name = service->answer == 0;
+        set_has_name(service->calls, service, service->answer == 0);
         /* The name may have been requested before it was allowed to queue. */
         if (service->answer == -EEXIST && service->may_queue)
                 request_name(service->calls, service);
@@ -159,7 +220,7 @@ void dn__services_disconnected(dn__calls *calls)
 {
         DN__LIST_EACH(dn_service, service, &calls->services, link) {
                 service->question = sd_bus_slot_unref(service->question);
-                service->has_name = false;
+                set_has_name(calls, service, false);
         }
 }
 
@@ -176,84 +237,11 @@ bool dn__service_note_name(dn__calls *calls, const char *name, bool is_ours)
         dn_service *service = find_named(calls, name);
 
         if (service)
-                service->has_name = is_ours;
+                set_has_name(calls, service, is_ours);
         return service != NULL;
 }
 
 /* --- Exported kinds ----------------------------------------------------------------------- */
-
-/* Returns the index of a kind, or the index at which to insert it. */
-static size_t find_kind(const dn_service *service, const char *kind, bool *ret_is_there)
-{
-        size_t low = 0, high = service->n_kinds;
-
-        *ret_is_there = false;
-        while (low < high && !*ret_is_there) {
-                size_t middle = low + (high - low) / 2;
-                int order = strcmp(kind, service->kinds[middle]);
-
-                *ret_is_there = order == 0;
-                if (order == 0)
-                        low = middle;
-                else if (order < 0)
-                        high = middle;
-                else
-                        low = middle + 1;
-        }
-        return low;
-}
-
-bool dn__service_exports(const dn_service *service, const char *kind)
-{
-        bool is_there;
-
-        (void)find_kind(service, kind, &is_there);
-        return is_there;
-}
-
-char *dn__service_introspect(const dn_service *service)
-{
-        return dn__introspection_new(service->kinds, service->n_kinds);
-}
-
-static int insert_kind(dn_service *service, size_t index, const char *kind)
-{
-        const char **kinds;
-        char *copy = strdup(kind);
-
-        kinds = copy ? reallocarray(service->kinds, service->n_kinds + 1, sizeof(*kinds)) : NULL;
-        if (!kinds) {
-                free(copy);
-                return -ENOMEM;
-        }
-        memmove(kinds + index + 1, kinds + index, (service->n_kinds - index) * sizeof(*kinds));
-        kinds[index] = copy;
-        service->kinds = kinds;
-        service->n_kinds++;
-        return 0;
-}
-
-static int export(dn_service *service, const char *kind)
-{
-        bool is_there;
-        size_t index = find_kind(service, kind, &is_there);
-
-        return is_there ? 0 : insert_kind(service, index, kind);
-}
-
-static int unexport(dn_service *service, const char *kind)
-{
-        bool is_there;
-        size_t index = find_kind(service, kind, &is_there);
-
-        if (!is_there)
-                return -EINVAL;
-        free((char *)service->kinds[index]);
-        service->n_kinds--;
-        memmove(service->kinds + index, service->kinds + index + 1,
-                (service->n_kinds - index) * sizeof(*service->kinds));
-        return 0;
-}
 
 static int change_kinds(dn_service *service, int (*change)(dn_service *service, const char *kind),
                         const char *kind)
@@ -275,14 +263,16 @@ int dn_service_export(dn_service *service, const char *kind)
         DN__GATE();
         char interface[DN__CALL_NAME_BYTES];
 
-        return dn__kind_split(kind, interface) ? change_kinds(service, export, kind) : -EINVAL;
+        if (!dn__kind_split(kind, interface))
+                return -EINVAL;
+        return change_kinds(service, dn__kinds_add, kind);
 }
 
 int dn_service_unexport(dn_service *service, const char *kind)
 {
         DN__GATE();
 
-        return kind ? change_kinds(service, unexport, kind) : -EINVAL;
+        return kind ? change_kinds(service, dn__kinds_remove, kind) : -EINVAL;
 }
 
 /* --- Opening and closing ------------------------------------------------------------------ */

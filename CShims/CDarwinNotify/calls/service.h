@@ -8,11 +8,6 @@
 dn_service *dn__service_find(dn__calls *calls, const char *path, const char **ret_child)
         DN__REQUIRES(&calls->dbus->lock);
 
-bool dn__service_exports(const dn_service *service, const char *kind);
-
-/* Returns the introspection; NULL if out of memory. */
-char *dn__service_introspect(const dn_service *service);
-
 dn_service *dn__service_ref(dn_service *service);
 
 /* Never under the lock: the last one runs code of the host. */

@@ -27,10 +27,21 @@ typedef struct dn__job {
         void *argument;
 } dn__job;
 
+/* Match rules for names that may change hands. */
+typedef struct dn__name_rules {
+        dn__calls *calls; /* constant, as the next two */
+        const char *wide; /* the rule of all names */
+        void (*ask_again)(dn__calls *calls); /* about the names; the wide rule was requested */
+        size_t n_narrow;    /* names with a rule of their own */
+        bool has_wide;      /* the bus has, or was asked for, the wide rule */
+        bool has_made_room; /* for that rule, at the limit of the bus */
+} dn__name_rules;
+
 struct dn__calls {
         dn__sharer sharer;
         dn__dbus *dbus; /* its lock guards the fields below, which the compiler cannot express */
-        dn__loop *loop;       /* constant, as the next two */
+        dn__loop *loop;       /* constant, as the next three */
+        dn__hub *hub;         /* borrowed: it outlives them */
         dn_center *center;
         uint64_t fork_id;
 
@@ -49,9 +60,12 @@ struct dn__calls {
         dn__link idle_callers; /* by age, oldest first */
         size_t n_idle_callers;
         sd_bus_message_handler_t answered_who; /* constant: handles the answer about a caller */
-        size_t n_narrow;    /* callers with a rule of their own */
-        bool has_wide;      /* the bus has, or was asked for, the rule of all callers */
-        bool has_made_room; /* for that rule, at the limit of the bus */
+        dn__name_rules caller_rules;
+
+        dn__map owners;            /* dn__owner */
+        dn__link due_owners;       /* whose state is to be handed on */
+        dn__name_rules owner_rules;
+
         uint64_t last_id;
         _Atomic size_t n_users; /* calls and requests that exist, open services: each keeps the
                                  * center open */
@@ -81,6 +95,7 @@ struct dn_service {
         uint64_t fork_id;
         dn__lock lock;    /* acquired before that of the connection; guards: */
         dn__calls *calls; /* kept; NULL: closed, perhaps by dn_shutdown() */
+        dn__calls *origin; /* constant: the same, also kept by a report */
         dn__executor *executor;
         dn_service_handler handler;
         const char **kinds; /* sorted */
@@ -89,6 +104,10 @@ struct dn_service {
         int answer;            /* of the last one: 0, DN_NAME_QUEUED or a negative errno */
         bool may_queue;
         bool has_name;
+        uint64_t n_changes;  /* of `has_name` while open */
+        uint64_t n_reported; /* of these, to the handler */
+        bool is_reporting;
+        dn__job report;      /* of changes */
         _Atomic unsigned n_refs; /* held by its owner, each request, each job */
         char path[DN__CALL_NAME_BYTES];
         char name[];

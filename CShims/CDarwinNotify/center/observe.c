@@ -197,7 +197,7 @@ int dn_observer_replace(dn_observer *old, const dn_handler *handler, const dn_ex
                 handler ? dn__observer_new(handler, &options) : NULL;
 
         if (!hub_of(old) || !is_valid(handler) || !is_live(old) ||
-            dn__name_is_bus(&old->queue->topic->name))
+            old->queue->topic->name.is_private)
                 return -EINVAL;
         return observer ? dn__observe_topic(old->queue->topic, observer, executor, old,
                                             ret_observer)

@@ -9,9 +9,12 @@
 
 static uint64_t count_names(dn__hub *hub)
 {
-        DN__HUB_AUTO_LOCK(hub);
+        uint64_t n = 0;
 
-        return hub->topics.n_entries - (dn__topic_find(hub, &dn__name_bus) != NULL);
+        DN__HUB_AUTO_LOCK(hub);
+        DN__MAP_EACH(const dn__topic, topic, &hub->topics, entry)
+                n += !topic->name.is_private;
+        return n;
 }
 
 static uint64_t count_uncounted_names(dn__hub *hub)

@@ -178,6 +178,13 @@ void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
                 each_of_hub(hub, payload, add);
 }
 
+void dn__payloads_hand_to(dn__topic *topic, dn__payload *payload)
+{
+        payload->arrival = ++topic->hub->n_arrivals;
+        payload->n_losses = topic->hub->n_losses;
+        each_of_topic(topic, payload, add);
+}
+
 /* In parts, so that other posts need not wait for the lock. They are kept behind the rest. */
 static bool resume_some(dn__hub *hub)
 {

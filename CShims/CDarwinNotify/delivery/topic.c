@@ -46,8 +46,9 @@ static dn__topic *topic_new(dn__hub *hub, const dn__name *name) DN__HUB_LOCKED
         topic->name = dn__name_copy(name, topic->bytes);
         topic->hub = hub;
         topic->sequence = 1;
-        topic->has_payloads = (hub->center->ops->is_queued || name->is_prefix) &&
-                              !dn__name_is_bus(name);
+        topic->has_payloads = name->is_private
+                                      ? !dn__name_is_bus(name)
+                                      : hub->center->ops->is_queued || name->is_prefix;
         topic->entry = (dn__map_entry){ NULL, name->hash, topic->bytes, name->n_bytes };
         dn__list_init(&topic->queues);
         dn__hub_ref(hub);

@@ -15,12 +15,35 @@
 
 const dn__name dn__name_any = { .text = "", .reach = DN__REACH_PROCESS };
 
-/* Not valid UTF-8. */
-const dn__name dn__name_bus = { .text = "\xff" "bus", .n_bytes = 4, .reach = DN__REACH_PROCESS };
+/* The first byte of a private name, which is not valid UTF-8. */
+#define PRIVATE "\xff"
+
+const dn__name dn__name_bus = {
+        .text = PRIVATE "bus",
+        .n_bytes = 4,
+        .reach = DN__REACH_PROCESS,
+        .is_private = true,
+};
 
 bool dn__name_is_bus(const dn__name *name)
 {
         return name->n_bytes == dn__name_bus.n_bytes && strcmp(name->text, dn__name_bus.text) == 0;
+}
+
+dn__name dn__name_of_owner(const char *name, char *bytes)
+{
+        static const char prefix[DN__NAME_OWNER_BYTES] = PRIVATE "owner ";
+        size_t n_bytes = sizeof(prefix) - 1 + strlen(name);
+
+        memcpy(bytes, prefix, sizeof(prefix) - 1);
+        memcpy(bytes + sizeof(prefix) - 1, name, strlen(name) + 1);
+        return (dn__name){
+                .text = bytes,
+                .n_bytes = n_bytes,
+                .hash = dn__hash64(bytes, n_bytes),
+                .reach = DN__REACH_PROCESS,
+                .is_private = true,
+        };
 }
 
 static bool is_reserved(const char *text)

@@ -21,14 +21,20 @@ typedef struct dn__name {
         dn__reach reach;
         bool is_reserved; /* restricted to certain users */
         bool is_prefix;   /* stands for all names that begin with the text, which may be empty */
+        bool is_private;  /* not the name of notifications: cannot be posted, and is not UTF-8 */
 } dn__name;
 
 /* Stands for every name, for observers of all names. */
 extern const dn__name dn__name_any;
 
-/* Stands for the state of the bus, for its observers. It has no other use, and cannot be posted. */
+/* Stands for the state of the bus, for its observers. Private. */
 extern const dn__name dn__name_bus;
 bool dn__name_is_bus(const dn__name *name);
+
+/* Makes the name that stands for the owner of a name on the bus, for its observers. Private. The
+ * text is written to `bytes`, which has room for DN__NAME_OWNER_BYTES more than that name. */
+#define DN__NAME_OWNER_BYTES 8
+dn__name dn__name_of_owner(const char *name, char *bytes);
 
 /* Makes a name. `widest` is the reach of its center; a name that begins with `self.` always stays
  * in the process. Returns 0; -EINVAL if the text is NULL, empty, or not valid UTF-8 for D-Bus;

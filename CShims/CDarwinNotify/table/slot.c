@@ -120,7 +120,12 @@ bool dn__slot_read_name(const dn__region *region, size_t index, char ret_text[DN
                 memcpy(ret_text + i * sizeof(word), &word, sizeof(word));
         }
         ret_text[n_bytes] = '\0';
-        *ret_name = (dn__name){ ret_text, n_bytes, hash, DN__REACH_BEYOND, false, false };
+        *ret_name = (dn__name){
+                .text = ret_text,
+                .n_bytes = n_bytes,
+                .hash = hash,
+                .reach = DN__REACH_BEYOND,
+        };
         return strlen(ret_text) == n_bytes;
 }
 

@@ -47,6 +47,42 @@ static int observe_and_cancel(void)
         return r;
 }
 
+static _Atomic unsigned n_owners, n_owners_destroyed;
+
+static void note_owner(const dn_owner *owner, void *context)
+{
+        n_owners++;
+}
+
+static void note_owner_end(void *context)
+{
+        n_owners_destroyed++;
+}
+
+static int observe_owner_and_cancel(void)
+{
+        const dn_owner_handler handler = {.invoke = note_owner, .destroy = note_owner_end};
+        unsigned n_before = n_owners, n_destroyed_before = n_owners_destroyed;
+        dn_observer *observer = NULL;
+        int r = dn_center_observe_owner(dn_center_darwin(), SERVICE, &handler, NULL, &observer);
+
+        n_until_failure = -1;
+        CHECK_EQ(r == 0, observer != NULL);
+        if (observer)
+                WAIT_UNTIL(n_owners > n_before);
+        tally_drop(observer);
+        WAIT_UNTIL_EQ(n_owners_destroyed, n_destroyed_before + 1);
+        return r;
+}
+
+TEST(observersOfOwnersHearTheStateOrAreRefused)
+{
+        require_failing_allocator();
+        test_bus_begin();
+        CHECK_EQ(observe_owner_and_cancel(), 0);
+        CHECK(fail_each(observe_owner_and_cancel) > 2);
+}
+
 TEST(registrationFailsCompletelyOrNotAtAll)
 {
         require_failing_allocator();

@@ -127,6 +127,10 @@ static int ignore_post(const dn_post_record *record, void *context)
         return 0;
 }
 
+static void ignore_owner(const dn_owner *owner, void *context)
+{
+}
+
 static void ignore_outcome(const dn_outcome *outcome, void *context)
 {
 }
@@ -143,6 +147,7 @@ ROLE(useWithoutTheCall)
         static const dn_watcher watcher = {.post = ignore_post};
         static const dn_call_handler call_handler = {.ended = ignore_outcome};
         static const dn_service_handler service_handler = {.invoke = ignore_request};
+        static const dn_owner_handler owner_handler = {.invoke = ignore_owner};
         dn_call_plan call = {.service = "org.example.None", .kind = "org.example.None.Ask"};
         dn_service_plan service = {.name = "org.example.Some"};
         dn_center *darwin = dn_center_darwin(), *other = NULL;
@@ -162,6 +167,8 @@ ROLE(useWithoutTheCall)
         check_listed("list_names", dn_list_names(NULL, ignore_name, NULL));
         check_listed("watch_open", dn_watch_open(NULL, NULL, &watcher, &watch));
         check_listed("watch_process", watch ? dn_watch_process(watch) : 0);
+        check_listed("observe_owner", dn_center_observe_owner(darwin, service.name, &owner_handler,
+                                                              NULL, NULL));
         check_listed("call_begin", dn_call_begin(darwin, &call, &call_handler, NULL, NULL));
         check_listed("service_open",
                      dn_service_open(darwin, &service, &service_handler, NULL, NULL));

@@ -180,6 +180,49 @@ typedef struct dn_bus_handler {
 DN_EXPORT int dn_center_observe_bus(dn_center *center, const dn_bus_handler *handler,
                                     const dn_executor *executor, dn_observer **ret_observer);
 
+/** Who owns a name on a bus. Borrowed, with all it points to, until the callback returns. */
+typedef struct dn_owner {
+        dn_center *center;
+        const char *name;       /**< as it was given */
+        const char *connection; /**< of the owner, such as ":1.42"; NULL: nobody owns the name, or
+                                     that is not known */
+        bool is_on_bus;         /**< false: there is no bus at present, so no owner is known */
+} dn_owner;
+
+/**
+ * A callback for the owner of a name, its context, and a hook that destroys the context. The
+ * contract is that of dn_handler.
+ */
+typedef struct dn_owner_handler {
+        void (*invoke)(const dn_owner *owner, void *context);
+        void *context;
+        void (*destroy)(void *context);
+        uint64_t reserved[2]; /**< 0 */
+} dn_owner_handler;
+
+/**
+ * Registers a handler that is called with the present owner of a name, such as that of a service,
+ * then whenever it changes.
+ *
+ * The first call comes once the bus has answered, or there turns out to be none. No later change is
+ * left out: each call reports another connection, nobody, or the loss of the bus. An owner that
+ * hands the name over is followed by the next one directly. A service that the bus would start on
+ * demand has no owner until it runs. Without a bus (`none`), the first call is the only one.
+ *
+ * @param name      a well-known bus name, such as "org.example.Player"; copied.
+ * @param handler   `invoke` must be set; its context is consumed, also on failure.
+ *
+ * The other parameters are those of dn_center_observe().
+ *
+ * Errors:   -EINVAL if an argument is NULL or malformed, or `center` has no calls: see
+ *           dn_call_begin(); -ENOMEM; -EAGAIN if a thread cannot be started.
+ * Threads:  any. The first use in a process waits for the connection, for at most a second.
+ * Apple:    none.
+ */
+DN_EXPORT int dn_center_observe_owner(dn_center *center, const char *name,
+                                      const dn_owner_handler *handler,
+                                      const dn_executor *executor, dn_observer **ret_observer);
+
 /**
  * Replaces the handler of an observer: each post goes to exactly one of the two.
  *
@@ -193,8 +236,9 @@ DN_EXPORT int dn_center_observe_bus(dn_center *center, const dn_bus_handler *han
  * The other parameters are those of dn_center_observe().
  *
  * Errors:   -EINVAL if `observer`, `handler->invoke` or `executor->enqueue` is NULL, the observer
- *           is cancelled or comes from dn_center_observe_bus(), or an executor was given for the
- *           local center; -ENOMEM; -EAGAIN if a thread cannot be started.
+ *           is cancelled or comes from dn_center_observe_bus() or dn_center_observe_owner(), or an
+ *           executor was given for the local center; -ENOMEM; -EAGAIN if a thread cannot be
+ *           started.
  * Threads:  any.
  */
 DN_EXPORT int dn_observer_replace(dn_observer *observer, const dn_handler *handler,

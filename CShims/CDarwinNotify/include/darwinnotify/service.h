@@ -51,6 +51,11 @@ typedef struct dn_service_handler {
          *  meantime, so it is identified by the `id` of its info. May be NULL. */
         void (*cancel)(uint64_t id, void *context);
 
+        /** Reports that the process owns the name now, or no longer: the first call, perhaps before
+         *  dn_service_open() has returned, reports that it does, each later one the opposite of the
+         *  one before. None begins after dn_service_close(). May be NULL. */
+        void (*name_changed)(bool has_name, void *context);
+
         void *context;
 
         /** Runs exactly once, when nothing uses the context any more: after dn_service_close() and
@@ -105,7 +110,8 @@ DN_EXPORT int dn_service_open(dn_center *center, const dn_service_plan *plan,
                               const dn_service_handler *handler, const dn_executor *executor,
                               dn_service **ret_service);
 
-/** Returns whether the process owns the name at present. false for NULL. Threads: any. */
+/** Returns whether the process owns the name at present. false for NULL. `name_changed` of the
+ *  handler reports changes. Threads: any. */
 DN_EXPORT bool dn_service_has_name(dn_service *service);
 
 /**

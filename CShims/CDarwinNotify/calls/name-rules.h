@@ -1,0 +1,15 @@
+/* Match rules that report when names on the bus change hands. All under the lock of the connection,
+ * which the compiler cannot follow. */
+#pragma once
+
+#include "calls/state.h"
+
+/* Requests a rule for a name, which a process can own or is that of a connection. Returns whether
+ * it is one of its own, to be removed later. */
+bool dn__name_rules_add(dn__name_rules *rules, const char *name);
+
+/* Removes the rule of a name. */
+void dn__name_rules_remove(dn__name_rules *rules, const char *name);
+
+/* The connection with its rules is lost. */
+void dn__name_rules_disconnected(dn__name_rules *rules);
