@@ -1,4 +1,4 @@
-// Controls the player: remote-control search TEXT | play NUMBER [SECONDS [PATIENCE]]
+// Controls the player: remote-control search TEXT | play NUMBER [SECONDS [PATIENCE]] | watch
 
 import Delegation
 import Foundation
@@ -22,8 +22,13 @@ enum RemoteControl {
         let play = Play(number: Int(number) ?? 0, seconds: numbers.first)
         let patience = Duration.seconds(numbers.dropFirst().first ?? 10)
         print("played \(try await bus.send(play, to: player, timeout: patience))")
+      case ("watch", nil):
+        for await availability in try player.availability() {
+          print("the player is \(availability)")
+          fflush(nil)
+        }
       default:
-        print("usage: remote-control search TEXT | play NUMBER [SECONDS [PATIENCE]]")
+        print("usage: remote-control search TEXT | play NUMBER [SECONDS [PATIENCE]] | watch")
         exit(64)
       }
     } catch PlayError.noSuchTrack(let number, let count) {

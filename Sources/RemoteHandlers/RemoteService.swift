@@ -30,6 +30,8 @@ public final class RemoteService: Sendable {
   /// `nil` once the service is closed.
   private let counter: Locked<Counter?>
   private let desk: Desk
+  /// Whether the process owns the name.
+  private let names = StateFeed(false)
 
   /// Owns a name on a bus.
   ///
@@ -60,27 +62,34 @@ public final class RemoteService: Sendable {
       throw RemoteError.invalid.about(malformed)
     }
     if center.isIsolated {
-      counter = Locked(.loopback(try .open(name, on: center, desk, queueing: queueing)))
+      counter = Locked(
+        .loopback(try .open(name, on: center, desk, queueing: queueing, names: names)))
       return
     }
     // The function is asked by the desk, not on the queue where cancellations arrive.
     let everybody: @Sendable (RequestInfo) -> Bool = { _ in true }
     let handler = RequestServer.Handler(
       allow: isAllowed.map { _ in everybody },
-      begin: { desk.begin(Inquiry($0)) }, cancel: { desk.cancel($0) })
-    let task = Task<Counter, any Error>(executorPreference: HandlerThreads.shared) {
+      begin: { desk.begin(Inquiry($0)) }, cancel: { desk.cancel($0) },
+      nameChanged: { [names] hasName in
+        names.set(hasName)
+        names.wake()
+      })
+    let task = Task<Counter, any Error>(executorPreference: HandlerThreads.shared) { [names] in
       do {
         return .bus(
           try RequestServer(
             name, exporting: kinds, queueing: queueing, on: center,
             delivery: .queue(DispatchQueue(label: name)), handler))
       } catch DarwinNotifyError.notConnected {
-        return .loopback(try Loopback.open(name, on: center, desk, queueing: queueing))
+        return .loopback(
+          try Loopback.open(name, on: center, desk, queueing: queueing, names: names))
       } catch let error as DarwinNotifyError {
         throw RemoteError(error, name)
       }
     }
     counter = Locked(try await task.value)
+    names.begin(with: hasName)
   }
 
   deinit {
@@ -94,6 +103,18 @@ public final class RemoteService: Sendable {
     case .loopback(let service): service.hasName
     case nil: false
     }
+  }
+
+  /// Returns a sequence of whether the process owns the name: first at present, then each change.
+  ///
+  ///     for await hasName in service.nameStates() {
+  ///       log(hasName ? "serving" : "another process serves, or there is no bus")
+  ///     }
+  ///
+  /// - Returns: the sequence. When the service is closed or released, it says that the process no
+  ///   longer owns the name, then ends.
+  public func nameStates() -> RemoteStates<Bool> {
+    RemoteStates { [names] in names.follow() }
   }
 
   /// Answers requests until the task is cancelled, then closes the service and finishes the
@@ -130,6 +151,7 @@ public final class RemoteService: Sendable {
   private func giveUpName() {
     let counter = counter.withLock { $0.take() }
     if case .loopback(let service)? = counter { service.close() }
+    names.finish(with: false)
   }
 
   /// How many requests are being answered.

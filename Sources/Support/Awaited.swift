@@ -32,6 +32,17 @@
     return result
   }
 
+  /// Changes the value while holding the lock, without waking the task: for callers that hold a
+  /// lock of their own. They call ``wake()`` without it.
+  @inlinable package func changeQuietly(_ body: (inout Value) -> Void) {
+    state.withLock { body(&$0.value) }
+  }
+
+  /// Wakes the task that waits, whether or not the value has changed.
+  @inlinable package func wake() {
+    change { _ in }
+  }
+
   /// Returns at once if the value is ready; otherwise waits for the next change.
   @inlinable package func wait(
     isolation: isolated (any Actor)? = #isolation, until isReady: (Value) -> Bool

@@ -84,15 +84,19 @@ package final class RequestServer: @unchecked Sendable {
     var begin: @Sendable (IncomingRequest) -> Void
     /// The caller of the request with an identifier no longer waits.
     var cancel: @Sendable (UInt64) -> Void
+    /// The process owns the name now, or no longer: first that it does, then each change.
+    var nameChanged: @Sendable (Bool) -> Void
 
     package init(
       allow: (@Sendable (RequestInfo) -> Bool)?,
       begin: @escaping @Sendable (IncomingRequest) -> Void,
-      cancel: @escaping @Sendable (UInt64) -> Void
+      cancel: @escaping @Sendable (UInt64) -> Void,
+      nameChanged: @escaping @Sendable (Bool) -> Void
     ) {
       self.allow = allow
       self.begin = begin
       self.cancel = cancel
+      self.nameChanged = nameChanged
     }
   }
 
@@ -162,6 +166,9 @@ extension dn_service_handler {
       box.handler.begin(IncomingRequest(request, info.pointee))
     }
     cancel = { id, context in Context.borrow(context, as: ServiceBox.self).handler.cancel(id) }
+    name_changed = { hasName, context in
+      Context.borrow(context, as: ServiceBox.self).handler.nameChanged(hasName)
+    }
     context = Context.retain(ServiceBox(handler))
     destroy = Context.release
   }

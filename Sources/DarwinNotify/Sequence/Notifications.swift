@@ -124,17 +124,17 @@ final class NotificationsRegistration: Sendable {
 }
 
 /// The registrations of the iterations over one sequence. The first is made in advance.
-final class RegistrationSource<Registration: Sendable>: Sendable {
+package final class RegistrationSource<Registration: Sendable>: Sendable {
   private let make: @Sendable () throws -> Registration
   private let first: Locked<Registration?>
 
-  init(_ make: @escaping @Sendable () throws -> Registration) throws {
+  package init(_ make: @escaping @Sendable () throws -> Registration) rethrows {
     self.make = make
     first = Locked(try make())
   }
 
   /// Returns the registration of the next iteration; `nil` if it could not be made.
-  func take() -> Registration? {
+  package func take() -> Registration? {
     first.withLock { $0.take() } ?? (try? make())
   }
 }

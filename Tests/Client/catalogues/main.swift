@@ -155,6 +155,26 @@ func asking(_ bus: HandlerBus) async throws -> [Int] {
   return hits
 }
 
+struct Play: RemoteRequest {
+  static let kind = "org.example.Player.Play"
+  enum Failure: Error, Codable { case noSuchTrack(Int) }
+  var number: Int
+}
+
+func playing(_ bus: HandlerBus, on player: RemoteDestination) async throws {
+  do {
+    _ = try await bus.send(Play(number: 9), to: player)
+  } catch Play.Failure.noSuchTrack(let number) {
+    print("there is no track \(number)")
+  }
+}
+
+func watching(_ player: RemoteDestination) async throws {
+  for await availability in try player.availability() {
+    print("the player is \(availability)")
+  }
+}
+
 actor Shelf {
   func restore() async throws {}
   func save() async throws {}
