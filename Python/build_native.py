@@ -115,7 +115,7 @@ def options():
         ["make", "--silent", "-C", LIBRARY, f"-j{os.cpu_count()}", "build/libdarwinnotify.a"])
     shared["include_dirs"].append(INCLUDE)
     shared["extra_objects"] = [os.path.join(LIBRARY, "build", "libdarwinnotify.a")]
-    shared["extra_link_args"] = ["-lsystemd", "-pthread"]
+    shared["extra_link_args"] = ["-lsystemd", "-pthread", "-Wl,--strip-debug"]
     return shared
 
 

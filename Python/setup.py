@@ -1,14 +1,16 @@
 """Builds the package; pyproject.toml describes it."""
 import os
 import re
+import sys
 
 from setuptools import setup
 
-# It is one number with that of the C library, whose headers are also in a source distribution.
-from build_native import INCLUDE
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # pip does not do that
+from build_native import INCLUDE  # noqa: E402
 
 
 def version():
+    """Returns the version of the C library, which is that of the package."""
     with open(os.path.join(INCLUDE, "darwinnotify", "base.h"), encoding="utf-8") as header:
         return ".".join(re.findall(r"^#define DN_VERSION_[A-Z]+ (\d+)$", header.read(), re.M))
 

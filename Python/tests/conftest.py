@@ -34,7 +34,9 @@ class Bus:
     def environment(self):
         """Returns the variables of a process that uses the bus."""
         changes = {"XDG_RUNTIME_DIR": self.directory, "DBUS_SESSION_BUS_ADDRESS": self.address,
-                   "XDG_DATA_HOME": os.path.join(self.directory, "data")}
+                   "XDG_DATA_HOME": os.path.join(self.directory, "data"),
+                   # Python 3.12 and later warn of every fork beside threads.
+                   "PYTHONWARNINGS": "ignore:This process:DeprecationWarning"}
         if self.kind == "none":
             changes.update(DBUS_SESSION_BUS_ADDRESS="disabled:", DARWIN_NOTIFY_BUS="none")
         return changes

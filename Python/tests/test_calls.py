@@ -3,6 +3,7 @@ import asyncio
 import errno
 import os
 import pickle
+import time
 
 import darwinnotify as dn
 import pytest
@@ -163,6 +164,33 @@ async def test_a_name_has_one_owner():
         with pytest.raises(FileExistsError):
             async with dn.Service(PLAYER, {}):
                 pass
+
+
+async def test_a_name_is_taken_over_by_the_service_that_waits_for_it():
+    program = """
+import asyncio, darwinnotify as dn
+
+async def main():
+    async with dn.Service("org.example.Player", {"Who": lambda: "child"}, queue=True) as service:
+        print("waiting", flush=True)
+        await service.serve_forever()
+
+asyncio.run(main())
+"""
+    async with dn.Service(PLAYER, {"Who": lambda: "parent"}):
+        process = start(program)
+        assert await asyncio.to_thread(process.stdout.readline) == "waiting\n"
+        assert await dn.call(PLAYER, "Who", timeout=LIMIT) == "parent"
+    deadline = time.monotonic() + LIMIT
+    while True:  # until the bus has handed over the name
+        try:
+            assert await dn.call(PLAYER, "Who", timeout=LIMIT) == "child"
+            break
+        except OSError:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.01)
+    process.terminate()
+    process.communicate()
 
 
 async def test_a_service_ends_with_its_block():
