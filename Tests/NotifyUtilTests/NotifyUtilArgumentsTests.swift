@@ -53,7 +53,11 @@ struct NotifyUtilArgumentsTests {
       mistake(["--timeout"], "number of seconds required following --timeout"),
       mistake(["-w", "a", "--exec"], "command required following --exec"),
       mistake(["--json=yes", "-g", "self.a"], "--json takes no value"),
-      mistake(["--list="], "--list takes no value"),
+      mistake(["--probe", "-g", "self.a"], "--probe needs --doctor"),
+      mistake(
+        ["--doctor", "a", "5x"], "--doctor a 5x is invalid: a process is a number"),
+      mistake(["--doctor", "a", "5", "6"], "unrecognized option: 6"),
+      mistake(["--top", "a", "b"], "unrecognized option: b"),
       mistake(["--exec", "true", "-g", "self.a"], "--exec needs -w or -#"),
       mistake(["--ready", "-g", "self.a"], "--ready needs -w, -# or --monitor"),
       mistake(["--object", "o", "-p", "a"], "--object must follow --post-distributed"),

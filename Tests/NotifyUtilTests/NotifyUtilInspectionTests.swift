@@ -11,7 +11,8 @@ struct NotifyUtilInspectionTests {
 
   @Test func listsTheNamesInUse() async throws {
     let nobody = "notifyutil: --list: no process of this user has registered a name on this bus\n"
-    #expect(try await runNotifyUtil(["--list"], on: bus) == Outcome(errors: nobody))
+    let noTable = "notifyutil: --list: no table; \(bus.address)\n"
+    #expect(try await runNotifyUtil(["--list"], on: bus) == Outcome(errors: nobody + noTable))
     let listener = try await startNotifyUtil(
       ["-w", "com.example.b", "-w", "com.example.a", "-w", #"com "x" \ y"#]
         + ["-s", "com.example.a", "9223372036854775807"],
@@ -34,7 +35,34 @@ struct NotifyUtilInspectionTests {
         #expect(Array(line)[offset - 1] == " " && Array(line)[offset] != " ", "\(line)")
       }
     }
-    #expect(outcome.status == 0 && outcome.errors.isEmpty)
+    let use = "notifyutil: --list: 3 of 32768 slots and 1 of 1024 processes in use; \(bus.address)"
+    #expect(outcome.status == 0 && outcome.errors.hasPrefix("\(use); \(bus.directory)/"))
+  }
+
+  @Test func listsTheNamesWithAPrefix() async throws {
+    let listener = try await startNotifyUtil(["-w", "com.example.a", "-w", "org.example"], on: bus)
+    let outcome = try await runNotifyUtil(["--list", "org."], on: bus)
+    let names = outcome.output.split(separator: "\n").map { $0.prefix { $0 != " " } }
+    #expect(names == ["NAME", "org.example"], "\(outcome)")
+    let none = try await runNotifyUtil(["--list=net."], on: bus)
+    #expect(none.errors.contains("registered a name that begins with net. on this bus\n"))
+    #expect(none.status == 0 && none.output.isEmpty)
+    withExtendedLifetime(listener) {}
+  }
+
+  @Test func saysHowManyProcessesAPostReaches() async throws {
+    let listener = try await startNotifyUtil(["-w", "com.example.a"], on: bus)
+    let other = try await startNotifyUtil(["-w", "com.example.a", "-w", "com.example.b"], on: bus)
+    let outcome = try await runNotifyUtil(
+      ["-v", "-z", "0", "-p", "com.example.a", "-p", "com.example.b", "-p", "com.example.c"],
+      on: bus)
+    let lines = [
+      "-p com.example.a: 2 processes have registered the name",
+      "-p com.example.b: 1 process has registered the name",
+      "-p com.example.c: 0 processes have registered the name",
+    ]
+    #expect(outcome == Outcome(errors: lines.map { "notifyutil: \($0)\n" }.joined()))
+    withExtendedLifetime((listener, other)) {}
   }
 
   @Test func saysWhenAStateIsNotKept() async throws {

@@ -83,7 +83,7 @@ _notifyutil() {
         _notifyutil_lines "$word" < <(printf '%s\n' 10 12)
         return
       } ;;
-    --monitor)
+    --monitor | --list | --top | --metrics | --doctor)
       [[ $word == -* ]] || {
         _notifyutil_lines "$word" < <(_notifyutil_names)
         COMPREPLY=("${COMPREPLY[@]#"$head"}")
@@ -92,7 +92,8 @@ _notifyutil() {
   esac
   _notifyutil_lines "$word" < <(printf '%s\n' -h -help --help --version -q -v -z -M -R --bus --json \
     --wait-for-bus --timeout --ready --exec -port -file -check -plain -dispatch --distributed -signal -sig \
-    -p -w -1 -g -s --post-distributed --object --user-info --list --monitor)
+    -p -w -1 -g -s --post-distributed --object --user-info --list --monitor \
+    --top --metrics --doctor --probe)
 }
 
 complete -F _notifyutil notifyutil

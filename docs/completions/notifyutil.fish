@@ -28,7 +28,7 @@ set -l valued "$keyed|-z|--bus|--timeout|--exec|--object|--user-info"
 set -l option "not __notifyutil_after '$valued'"
 
 complete -c notifyutil -f
-complete -c notifyutil -n "__notifyutil_after '$keyed|--monitor'" -a '(__notifyutil_names)'
+complete -c notifyutil -n "__notifyutil_after '$keyed|--monitor|--list|--top|--metrics|--doctor'" -a '(__notifyutil_names)'
 complete -c notifyutil -n '__notifyutil_after --bus' -a 'session system none'
 complete -c notifyutil -n "__notifyutil_after '-signal|-sig'" -a '10 12'
 complete -c notifyutil -n '__notifyutil_after --exec' -a '(__fish_complete_command)'
@@ -66,3 +66,7 @@ complete -c notifyutil -n $option -l object -x -d 'The object of the post'
 complete -c notifyutil -n $option -l user-info -x -d 'The user info of the post, a JSON object'
 complete -c notifyutil -n $option -l list -d 'Print the keys in use'
 complete -c notifyutil -n $option -l monitor -d 'Print every post on the bus'
+complete -c notifyutil -n $option -l top -d 'Show rates, states and late processes'
+complete -c notifyutil -n $option -l metrics -d 'Print the table as metrics'
+complete -c notifyutil -n $option -l doctor -d 'Say what keeps posts from arriving'
+complete -c notifyutil -n $option -l probe -d 'Let the doctor post to itself'

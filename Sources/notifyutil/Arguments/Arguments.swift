@@ -39,6 +39,7 @@ struct Arguments: Equatable {
     case "--ready": settings.readyDescriptor = try readyDescriptor()
     case "--timeout": settings.timeout = try timeout()
     case "--wait-for-bus": settings.waitsForBus = true
+    case "--probe": settings.isProbing = true
     default: return false
     }
     return true
@@ -73,7 +74,10 @@ struct Arguments: Equatable {
     case "--post-distributed":
       commands.append(.postDistributed(DistributedPost(name: try key(of: option))))
     case "--object", "--user-info": try completePost(option)
-    case "--list": commands.append(.list)
+    case "--list": commands.append(.list(prefix: words.optionalValue() ?? ""))
+    case "--top": commands.append(.top(prefix: words.optionalValue() ?? ""))
+    case "--metrics": commands.append(.metrics(prefix: words.optionalValue() ?? ""))
+    case "--doctor": commands.append(try doctor())
     case "--monitor": commands.append(.monitor(prefix: words.optionalValue() ?? ""))
     case _ where option.hasPrefix("-") && Number.isDigit(option.utf8.dropFirst().first):
       guard let count = Number.natural(option.dropFirst()), count > 0 else {
@@ -112,6 +116,9 @@ struct Arguments: Equatable {
     if settings.readyDescriptor != nil, !commands.contains(where: \.isRegistration) {
       throw .mistake("--ready needs -w, -# or --monitor")
     }
+    if settings.isProbing, !commands.contains(where: \.isDoctor) {
+      throw .mistake("--probe needs --doctor")
+    }
   }
 }
 
@@ -128,6 +135,20 @@ extension Arguments {
   private mutating func key(of option: String) throws(Ending) -> NotificationName {
     guard let name = words.value() else { throw .mistake("name required following \(option)") }
     return NotificationName(name)
+  }
+
+  /// A number alone is a process.
+  private mutating func doctor() throws(Ending) -> Command {
+    let first = words.optionalValue()
+    if let first, let process = Number.natural(first) {
+      return .doctor(nil, process: Int32(clamping: process))
+    }
+    guard let name = first.map(NotificationName.init(_:)) else { return .doctor(nil, process: nil) }
+    guard let text = words.optionalValue() else { return .doctor(name, process: nil) }
+    guard let process = Number.natural(text), let identifier = Int32(exactly: process) else {
+      throw .mistake("--doctor \(name) \(text) is invalid: a process is a number")
+    }
+    return .doctor(name, process: identifier)
   }
 
   private mutating func state() throws(Ending) -> UInt64 {

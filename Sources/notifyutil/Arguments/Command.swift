@@ -10,12 +10,19 @@ enum Command: Equatable {
   case get(NotificationName)
   case set(NotificationName, UInt64)
   case register(NotificationName, Kind, count: Int?)
-  case list
+  case list(prefix: String)
+  case top(prefix: String)
+  case metrics(prefix: String)
   case monitor(prefix: String)
+  case doctor(NotificationName?, process: Int32?)
 
   /// Whether it reports notifications of a key.
   var registersKey: Bool {
     if case .register = self { true } else { false }
+  }
+
+  var isDoctor: Bool {
+    if case .doctor = self { true } else { false }
   }
 
   /// Whether this process is notified from then on.
@@ -36,7 +43,10 @@ extension Command: CustomStringConvertible {
     case .register(let key, _, let count):
       "-\(count.map { "\($0)" } ?? "w") \(quotedIfNeeded(key.rawValue))"
     case .list: "--list"
+    case .top: "--top"
+    case .metrics: "--metrics"
     case .monitor: "--monitor"
+    case .doctor: "--doctor"
     }
   }
 }
@@ -84,6 +94,8 @@ struct Settings: Equatable {
   /// In seconds.
   var timeout: Double?
   var waitsForBus = false
+  /// Whether the doctor posts to itself.
+  var isProbing = false
 
   /// Applies them to the process. The library chooses its bus at its first use.
   func apply() {

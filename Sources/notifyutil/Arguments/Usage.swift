@@ -24,6 +24,7 @@ enum Usage {
                         NOTIFY_STATE, or NOTIFY_OBJECT and NOTIFY_USER_INFO, in its
                         environment
         --json          print JSON: an array for --list, otherwise one object per line
+        --probe         for --doctor: post to itself; observers of every name hear it
         --version       print the version
         -h, -help, --help
                         print this text
@@ -46,10 +47,16 @@ enum Usage {
         --object text   the object of the post
         --user-info json
                         the user info of the post: a JSON object
-        --list          print the keys in use: generation, state and processes
+        --list [prefix] print the keys in use: generation, state and processes
         --monitor [prefix]
                         print every post on the bus, or only posts of keys with the prefix
-    exit status: 0 done, 1 invalid command line, 2 a command failed, 3 no bus, 124 timed out
+        --top [prefix]  show rates, states and late processes, once a second
+        --metrics [prefix]
+                        print the same once, as metrics in the format of OpenMetrics
+        --doctor [key] [pid]
+                        say what keeps posts from arriving: of the key, in the process
+    exit status: 0 done, 1 invalid command line, 2 a command failed, 3 no bus, 124 timed out;
+    of --doctor: 0 nothing found, 1 something found, 2 the process cannot be examined
     """
 }
 

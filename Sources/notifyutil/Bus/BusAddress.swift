@@ -23,38 +23,55 @@ struct BusAddress {
     if Self.launchers.contains(transport) || transport.hasPrefix("x-") {
       return "this address would start a program, which is not supported"
     }
-    if transport == "unix", let path = values["path"] {
-      return words(for: connect(to: path))
+    guard socketName != nil else {
+      return transport.isEmpty || values.isEmpty ? "not a D-Bus address" : "no message bus answers"
     }
-    if transport == "unix", let name = values["abstract"] {
-      return words(for: connect(to: [0] + name))
-    }
-    return transport.isEmpty || values.isEmpty ? "not a D-Bus address" : "no message bus answers"
+    let descriptor = connect()
+    guard descriptor >= 0 else { return String(cString: strerror(-descriptor)) }
+    close(descriptor)
+    return "the socket exists, but no message bus behind it accepts this user"
   }
 
-  private func words(for error: CInt) -> String {
-    error == 0
-      ? "the socket exists, but no message bus behind it accepts this user"
-      : String(cString: strerror(error))
+  /// The name of its Unix socket, as in `sockaddr_un`; `nil` for other transports.
+  private var socketName: [UInt8]? {
+    guard transport == "unix" else { return nil }
+    return values["path"] ?? values["abstract"].map { [0] + $0 }
   }
 
-  /// Connects to a socket and closes it again. Returns 0 or the error.
-  private func connect(to name: [UInt8]) -> CInt {
+  /// The name of its Unix socket, as the kernel shows it.
+  var socket: String? {
+    socketName.map { name in
+      name.first == 0
+        ? "@" + String(decoding: name.dropFirst(), as: UTF8.self)
+        : String(decoding: name, as: UTF8.self)
+    }
+  }
+
+  /// Connects to its Unix socket. Returns a descriptor, which does not block, or a negative errno.
+  func connect() -> CInt {
+    guard let socketName else { return -EAFNOSUPPORT }
+    return Self.connect(to: socketName)
+  }
+
+  static func connect(to name: [UInt8]) -> CInt {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return ENAMETOOLONG }
+    guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return -ENAMETOOLONG }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
     let isAbstract = name.first == 0
     let size = MemoryLayout<sa_family_t>.size + name.count + (isAbstract ? 0 : 1)
-    let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0)
-    guard descriptor >= 0 else { return errno }
-    defer { close(descriptor) }
+    let descriptor = Glibc.socket(
+      AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0)
+    guard descriptor >= 0 else { return -errno }
     let result = withUnsafeBytes(of: &address) { bytes in
       bytes.withMemoryRebound(to: sockaddr.self) {
         Glibc.connect(descriptor, $0.baseAddress, socklen_t(size))
       }
     }
-    return result == 0 ? 0 : errno
+    if result == 0 { return descriptor }
+    let error = errno
+    close(descriptor)
+    return -error
   }
 
   /// Resolves `%` with two hexadecimal digits.

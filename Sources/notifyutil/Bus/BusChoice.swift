@@ -14,54 +14,72 @@ struct BusChoice {
   private static let sessionAdvice =
     "run it under dbus-run-session, set DBUS_SESSION_BUS_ADDRESS, or use --bus=ADDRESS"
 
+  /// Whether an address was named, instead of found by a directory.
+  let isNamed: Bool
+
   /// - Parameter option: the value of `--bus`; if `nil`, the environment decides.
   /// - Throws: ``Ending/mistake(_:)`` for a value that names no bus.
   init(_ option: String?) throws(Ending) {
     let origin = option == nil ? "DARWIN_NOTIFY_BUS" : "--bus"
-    switch option ?? Self.variable("DARWIN_NOTIFY_BUS") {
-    case nil, "session": self = .session()
+    let choice = option ?? Self.variable("DARWIN_NOTIFY_BUS")
+    if let choice, !["session", "system", "none"].contains(choice),
+      (try? DarwinNotificationCenter(bus: .address(choice))) == nil
+    {
+      throw .mistake(
+        "\(origin): \(printable(choice)) is neither session, system, none nor a D-Bus address")
+    }
+    self.init(choice, from: origin, user: geteuid(), Self.variable)
+  }
+
+  /// The bus that a process of a user chooses with its environment.
+  init(environment: [String: String], user: UInt32) {
+    let variable = { (name: String) in environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    self.init(variable("DARWIN_NOTIFY_BUS"), from: "DARWIN_NOTIFY_BUS", user: user, variable)
+  }
+
+  private init(
+    _ choice: String?, from origin: String, user: UInt32, _ variable: (String) -> String?
+  ) {
+    switch choice {
+    case nil, "session": self = .session(user, variable)
     case "system":
-      let address = Self.variable("DBUS_SYSTEM_BUS_ADDRESS")
+      let address = variable("DBUS_SYSTEM_BUS_ADDRESS")
       self.init(
         address ?? "unix:path=/run/dbus/system_bus_socket", "the system bus",
         "start the system bus, or use --bus=session")
     case "none": self.init("", "\(origin) is 'none'", "use --bus=session")
-    case let address?:
-      guard (try? DarwinNotificationCenter(bus: .address(address))) != nil else {
-        throw .mistake(
-          "\(origin): \(printable(address)) is neither session, system, none nor a D-Bus address")
-      }
-      self.init(address, origin, "start a bus there, or use --bus=session")
+    case let address?: self.init(address, origin, "start a bus there, or use --bus=session")
     }
   }
 
-  private init(_ address: String, _ origin: String, _ advice: String) {
+  private init(_ address: String, _ origin: String, _ advice: String, isNamed: Bool = true) {
     addresses = address.split(separator: ";").map(String.init)
     self.origin = origin
     self.advice = advice
+    self.isNamed = isNamed
   }
 
-  private static func session() -> Self {
+  private static func session(_ user: UInt32, _ variable: (String) -> String?) -> Self {
     if let address = variable("DBUS_SESSION_BUS_ADDRESS") {
       return Self(address, "DBUS_SESSION_BUS_ADDRESS", sessionAdvice)
     }
     if let folder = variable("XDG_RUNTIME_DIR") {
-      return Self("unix:path=\(folder)/bus", "XDG_RUNTIME_DIR", sessionAdvice)
+      return Self("unix:path=\(folder)/bus", "XDG_RUNTIME_DIR", sessionAdvice, isNamed: false)
     }
-    let folder = "/run/user/\(geteuid())"
-    if isOwnFolder(folder) {
-      return Self("unix:path=\(folder)/bus", "XDG_RUNTIME_DIR is not set", sessionAdvice)
+    let folder = "/run/user/\(user)"
+    if isFolder(folder, of: user) {
+      return Self(
+        "unix:path=\(folder)/bus", "XDG_RUNTIME_DIR is not set", sessionAdvice, isNamed: false)
     }
     return Self("", "neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set", sessionAdvice)
   }
 
-  private static func isOwnFolder(_ path: String) -> Bool {
+  private static func isFolder(_ path: String, of user: UInt32) -> Bool {
     var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-      && status.st_uid == geteuid()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == user
   }
 
-  private static func variable(_ name: String) -> String? {
+  static func variable(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return String(cString: value)
   }

@@ -4,26 +4,26 @@ import DarwinNotify
 import Glibc
 
 struct NameList {
+  let prefix: String
   let isJSON: Bool
-  let failures: Failures
+  let bus: BusChoice
 
-  /// Prints the names, or ends the program.
-  func print() {
-    do {
-      let names = try DarwinNotificationCenter.names()
-      if isJSON {
-        Output.print(JSON.array(names.map(json)).text)
-      } else if names.isEmpty {
-        Output.complain(
-          "notifyutil: --list: no process of this user has registered a name on this bus")
-      } else {
-        let head = ["NAME", "GENERATION", "STATE", "PROCESSES"]
-        aligned([head] + names.map(row)).forEach(Output.print)
-      }
-    } catch {
-      failures.report(.list, error)
-      failures.status.end()
+  /// Prints the names, in byte order.
+  func print() throws {
+    let table = try TableView(prefix: prefix)
+    let names = table.names.sorted {
+      $0.name.rawValue.utf8.lexicographicallyPrecedes($1.name.rawValue.utf8)
     }
+    if isJSON { return Output.print(JSON.array(names.map(json)).text) }
+    if names.isEmpty {
+      let which = prefix.isEmpty ? "a name" : "a name that begins with \(quotedIfNeeded(prefix))"
+      Output.complain(
+        "notifyutil: --list: no process of this user has registered \(which) on this bus")
+    } else {
+      let head = ["NAME", "GENERATION", "STATE", "PROCESSES"]
+      aligned([head] + names.map(row)).forEach(Output.print)
+    }
+    Output.complain("notifyutil: --list: \(table.summary(bus))")
   }
 
   private func row(for name: NameRecord) -> [String] {

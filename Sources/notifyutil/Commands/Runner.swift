@@ -29,8 +29,12 @@ struct Runner {
       case .get(let key): try get(key)
       case .set(let key, let state): return try set(key, state, command)
       case .register(let key, let kind, let count): try registrations.add(key, kind, count: count)
-      case .list: NameList(isJSON: settings.isJSON, failures: failures).print()
+      case .list(let prefix):
+        try NameList(prefix: prefix, isJSON: settings.isJSON, bus: failures.bus).print()
+      case .metrics(let prefix): Output.print(try Metrics(prefix: prefix).text)
+      case .top(let prefix): try startTop(prefix)
       case .monitor(let prefix): startMonitor(prefix)
+      case .doctor(let name, let process): runDoctor(name, process)
       }
       return true
     } catch {
@@ -45,6 +49,7 @@ struct Runner {
       return false
     }
     try NotifyToken.post(key)
+    if settings.printing == .everything { reportHolders(of: key) }
     pause()
     return true
   }
@@ -62,6 +67,16 @@ struct Runner {
       failures.report(command, error)
       return false
     }
+  }
+
+  /// Says how many processes a post could reach through the table.
+  private func reportHolders(of key: NotificationName) {
+    guard !key.rawValue.hasPrefix("self."), let names = try? DarwinNotificationCenter.names()
+    else { return }
+    let count = names.first { $0.name == key }?.holders.count ?? 0
+    Output.complain(
+      "notifyutil: -p \(quotedIfNeeded(key.rawValue)): "
+        + (count == 1 ? "1 process has" : "\(count) processes have") + " registered the name")
   }
 
   /// Waits. A signal does not cut the pause short.
@@ -107,6 +122,18 @@ struct Runner {
     guard !key.rawValue.hasPrefix("self."), let names = try? DarwinNotificationCenter.names()
     else { return true }
     return names.contains { $0.name == key }
+  }
+
+  private func runDoctor(_ name: NotificationName?, _ process: Int32?) {
+    let doctor = Doctor(
+      name: name, process: process, isProbing: settings.isProbing, isJSON: settings.isJSON,
+      bus: failures.bus)
+    failures.note(doctor.run())
+  }
+
+  private func startTop(_ prefix: String) throws {
+    registrations.keepRunning()
+    try Top(prefix: prefix, bus: failures.bus).start()
   }
 
   private func startMonitor(_ prefix: String) {

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The failures of the run.
 final class Failures: Sendable {
-  private let bus: BusChoice
+  let bus: BusChoice
   private let first = Atomic<CInt>(ExitStatus.success.rawValue)
   private let isBusExplained = Atomic<Bool>(false)
 
@@ -72,7 +72,8 @@ final class Failures: Sendable {
     explainBus()
   }
 
-  private func note(_ status: ExitStatus) {
+  /// Makes it the status of the run, unless there is one already.
+  func note(_ status: ExitStatus) {
     _ = first.compareExchange(
       expected: ExitStatus.success.rawValue, desired: status.rawValue, ordering: .relaxed)
   }
@@ -89,6 +90,9 @@ enum ExitStatus: CInt {
   case noBus = 3
   /// `--timeout` expired; the same status as timeout(1).
   case timeout = 124
+
+  /// The doctor found something.
+  static var found: Self { .mistake }
 
   func end() -> Never {
     exit(rawValue)

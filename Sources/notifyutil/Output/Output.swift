@@ -33,9 +33,14 @@ enum Output {
     _ = write(text, to: descriptor)
   }
 
+  /// Writes text for a terminal, as it is.
+  static func write(_ text: String) {
+    _ = write(text, end: "", to: STDOUT_FILENO)
+  }
+
   /// Writes a line. Returns 0, or the error that stopped it.
-  private static func write(_ text: String, to descriptor: CInt) -> CInt {
-    var line = text + "\n"
+  private static func write(_ text: String, end: String = "\n", to descriptor: CInt) -> CInt {
+    var line = text + end
     return line.withUTF8 { bytes in
       var rest = UnsafeRawBufferPointer(bytes)
       while !rest.isEmpty {

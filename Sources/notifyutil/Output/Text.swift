@@ -6,6 +6,11 @@ func padded(_ value: some BinaryInteger, to width: Int, radix: Int = 10) -> Stri
   return String(repeating: "0", count: max(0, width - digits.count)) + digits
 }
 
+/// A number of things.
+func counted(_ number: some BinaryInteger, _ singular: String, _ plural: String) -> String {
+  "\(number) \(number == 1 ? singular : plural)"
+}
+
 /// A region in the usual notation.
 func hexadecimal(_ region: UInt64) -> String {
   "0x" + padded(region, to: 16, radix: 16)

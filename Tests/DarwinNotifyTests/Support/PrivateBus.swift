@@ -41,6 +41,18 @@ final class PrivateBus: @unchecked Sendable {
     test_bus_kill(bus)
   }
 
+  /// Stops its process: it accepts connections, and says nothing.
+  func pause() {
+    test_bus_pause(bus)
+  }
+
+  func resume() {
+    test_bus_resume(bus)
+  }
+
+  /// Where its socket is, which is private.
+  var directory: String { String(cString: test_bus_directory(bus)) }
+
   func startAgain() {
     test_bus_start_again(bus)
   }
