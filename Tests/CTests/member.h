@@ -5,8 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "delivery/hub.h"
 #include "notify-tally.h"
 #include "test-child.h"
+
+/* From now on the last look was long ago. */
+static inline long long forget_look(dn_center *center)
+{
+        dn__hub *hub = dn__hub_find(center);
+
+        if (hub)
+                atomic_store(&hub->member.look_ms, 0);
+        return 0;
+}
 
 static inline long long obey_member(const char *line, int token, const tally *seen)
 {
@@ -18,6 +29,8 @@ static inline long long obey_member(const char *line, int token, const tally *se
                 return (long long)get_state(token);
         if (strcmp(line, "check") == 0)
                 return is_changed(token);
+        if (strcmp(line, "later") == 0)
+                return forget_look(dn_center_darwin());
         if (strcmp(line, "tables") == 0)
                 return (long long)statistic(DN_STATISTIC_TABLES);
         if (strcmp(line, "uncounted") == 0)
@@ -27,8 +40,8 @@ static inline long long obey_member(const char *line, int token, const tally *se
 
 /* Arguments: a name and the expected result (0: waits for a late bus). Observes the name, prints
  * the result, then answers each line with a number: "post NAME" posts, "posts" says how many were
- * heard, "set N" and "get" are for the state, "check" says whether it was posted, "tables" and
- * "uncounted" are statistics. */
+ * heard, "set N" and "get" are for the state, "check" says whether it was posted, "later" lets it
+ * forget when it last looked for its table, "tables" and "uncounted" are statistics. */
 ROLE(member)
 {
         static tally seen;
@@ -75,6 +88,11 @@ static inline long long ask(test_child *member, const char *question)
 static inline uint64_t posts_of(test_child *member)
 {
         return (uint64_t)ask(member, "posts");
+}
+
+static inline void look_later(test_child *member)
+{
+        CHECK_EQ(ask(member, "later"), 0);
 }
 
 static inline void post_by(test_child *member, const char *name)

@@ -128,7 +128,6 @@ static dn__carrier_status dbus_get_status(dn__carrier *carrier)
         DN__AUTO_LOCK(&dbus->lock);
         status = dbus->counts;
         status.n_pending = dbus->pending.n_posts + dbus->outbox.n_posts;
-        status.n_asked = dbus->rules.n_asked;
         status.is_connected = dn__dbus_report(dbus) == 0;
         return status;
 }

@@ -25,11 +25,7 @@ static uint64_t hand_to_topic(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
 
         if (is_counted && post->region_id == atomic_load(&hub->member.region)->id)
                 return dn__topic_hand_counted(topic, post->generation);
-        if (is_counted && dn__region_was_once(atomic_load(&hub->member.region), post->region_id))
-                dn__topic_hand_missed(topic); /* counted when we left, or again */
-        else if (topic && post->origin.sender && !post->origin.is_own)
-                return dn__topic_hand_one(topic);
-        return 0;
+        return topic && post->origin.sender && !post->origin.is_own ? dn__topic_hand_one(topic) : 0;
 }
 
 /* Once the post is counted. Returns how many posts were new to observers of prefixes. */
@@ -75,7 +71,6 @@ static void may_have_missed(void *context)
         DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
                 dn__topic_hand_missed(topic);
         dn__hub_unlock_and_run(hub);
-        dn__table_confirm(hub);
 }
 
 static void other_table(void *context)

@@ -14,24 +14,16 @@
 /* If the hub moves to another table meanwhile, the move takes a slot there for this topic. */
 static void take_slot(dn__topic *topic)
 {
-        const dn__name *name = &topic->name;
         dn__hub *hub = topic->hub;
-        dn__region *region = atomic_load(&hub->member.region);
-        dn__shm_slot *slot;
-        bool has_slot;
+        bool has_slot = dn__table_take_slot(topic, dn__clock_after_us(DN__SLOT_TIMEOUT_US));
 
-        if (!dn__region_has_entry(region))
-                return;
-        slot = dn__slot_hold(region, name, dn__clock_after_us(DN__SLOT_TIMEOUT_US));
         dn__hub_lock(hub);
-        if (slot && atomic_load(&hub->member.region) == region && slot != topic->slot)
-                dn__table_adopt(topic, slot);
-        has_slot = topic->slot != NULL;
         dn__hub_unlock_and_run(hub);
         /* For the first such name: there may be thousands. */
-        if (!has_slot && !atomic_load(&hub->member.failed_us))
+        if (!has_slot && dn__region_has_entry(atomic_load(&hub->member.region)) &&
+            !atomic_load(&hub->member.failed_us))
                 dn__debug_say(0, "no room in the table for %s; using D-Bus only for such names",
-                              name->text);
+                              topic->name.text);
 }
 
 /* Returns whether posts of processes that share the table are heard. */
@@ -87,7 +79,7 @@ static int prepare_topic(dn__topic *topic)
                 return 0;
         if (!has_table(topic)) {
                 if (topic->name.is_prefix)
-                        r = dn__prefix_begin(hub);
+                        r = dn__prefix_begin(hub) < 0 ? -ENOMEM : 0;
                 else
                         take_slot(topic);
         }
@@ -142,8 +134,6 @@ int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
                 r = hold_topic(hub, name, &topic);
         if (r < 0)
                 return r;
-        if (dn__region_has_entry(atomic_load(&hub->member.region)))
-                dn__region_await_age(atomic_load(&hub->member.region));
         r = dn__carrier_await(hub->bus, topic->hold, &deadline_us);
         if (r == DN_NOT_CONNECTED && has_table(topic))
                 r = 0;

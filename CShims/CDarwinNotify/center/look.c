@@ -1,11 +1,12 @@
 /* When a process looks for its table:
  *
- *   - before a post or a registration, if the last look was 10 ms ago or longer. No registration
- *     returns, and no name moves, before its table is 20 ms old: a post that begins then finds it;
- *   - before each post of a process without a table: it may have looked while the file was gone,
- *     and without a table no mark tells it to look again;
- *   - when a bus is found, a signal comes from another table, or the table is marked as left; and
- *     every 5 seconds while there is an entry and no bus. */
+ *   - before a post or a registration, if the last look was 5 seconds ago;
+ *   - before each post while it has no table: it may have looked while the file was gone, and
+ *     without a table no mark tells it to look again;
+ *   - before a registration, if it has no entry or its table is marked as left;
+ *   - when a bus is found, or a signal comes from another table;
+ *   - when it is rung in a table that is marked, or finds the mark after a post (darwin.c);
+ *   - every 5 seconds while it has an entry and no bus. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,30 +16,32 @@
 #include "util/clock.h"
 #include "util/debug.h"
 
-/* When to look again before a post: at most half as long as a table must exist before a
- * registration returns, since the clock may be that coarse. */
-#define LOOK_MS 10
-
-/* How often to look without a reason while there is no bus. */
-#define IDLE_LOOK_US (5 * DN__US_PER_SECOND)
+/* When to look again without a reason: before a post or a registration, or without a bus. */
+#define LOOK_MS 5000
 
 /* When to look again for the tables of signals. */
 #define SOON_MS 100
 
+/* The clock is coarse, and costs a post little. */
+static uint64_t get_age_ms(const dn__hub *hub)
+{
+        return dn__clock_coarse_ms() -
+               atomic_load_explicit(&hub->member.look_ms, memory_order_relaxed);
+}
+
 void dn__table_look_if_due(dn__hub *hub, bool wants_entry)
 {
-        uint64_t last_ms = atomic_load_explicit(&hub->member.look_ms, memory_order_relaxed);
-        dn__region *region = atomic_load(&hub->member.region);
+        const dn__region *region = atomic_load(&hub->member.region);
         bool is_enough = region && (!wants_entry || (dn__region_has_entry(region) &&
                                                      !dn__region_was_left(region)));
 
-        if (!is_enough || dn__clock_coarse_ms() - last_ms >= LOOK_MS)
+        if (!is_enough || get_age_ms(hub) >= LOOK_MS)
                 dn__table_look(hub, wants_entry);
 }
 
 void dn__table_look_soon(dn__hub *hub)
 {
-        if (dn__clock_coarse_ms() - atomic_load(&hub->member.look_ms) >= SOON_MS)
+        if (get_age_ms(hub) >= SOON_MS)
                 dn__table_look(hub, false);
         else
                 atomic_store(&hub->member.is_look_due, true);
@@ -51,7 +54,7 @@ static bool prepare_table(dn__source *source, dn__wait *wait)
 {
         dn__hub *hub = DN__CONTAINER(source, dn__hub, member.source);
         uint64_t look_us = atomic_load(&hub->member.look_ms) * DN__US_PER_MS;
-        uint64_t idle_us = look_us + IDLE_LOOK_US;
+        uint64_t idle_us = look_us + LOOK_MS * DN__US_PER_MS;
         bool is_waiting = dn__region_has_entry(atomic_load(&hub->member.region)) ||
                           atomic_load(&hub->member.failed_us);
 

@@ -88,7 +88,7 @@ int dn__observe_name(dn__hub *hub, const dn__name *name, dn_observer *observer,
         if (r < 0)
                 return r;
         if (name->is_prefix)
-                dn__prefix_missed(hub, NULL); /* earlier posts go only to the existing observers */
+                dn__prefix_missed(hub); /* earlier posts go only to the existing observers */
         added = dn__observe_topic(topic, observer, executor, NULL, ret_observer);
         dn__topic_give_back(topic);
         return added < 0 ? added : r;

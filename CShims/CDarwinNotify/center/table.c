@@ -2,26 +2,25 @@
  *
  * A process that only posts uses the table if there is one. A process that holds names makes the
  * table if there is none, and has an entry in it. The file may be removed or replaced at any time,
- * so every process looks at its path (look.c).
+ * so every process looks at its path now and then (look.c). Between processes that are connected to
+ * a bus, the bus carries what the table misses until then.
  *
- * A process that finds another table marks the old one and rings all its processes. It takes its
- * names in the new table, reads the old counts a last time, then notifies each of its observers
- * once more: an observer of a prefix, once for each name that the new table has counted.
+ * A process that finds another table marks the old one and rings all its processes. It reads the
+ * old counts a last time, takes its names in the new table, then notifies each of its observers
+ * once more: an observer of a prefix, once for each name in the new table or the old ones.
  *
  *   poster                        a process that moves
  *     P1  count in the old table    L1  mark the old table
- *     P2  is it marked? then look,  L2  take the names in the new table
- *         move, count again         L3  read the old counts
+ *     P2  is it marked? then look,  L2  read the old counts
+ *         move, count again         L3  take the names in the new table
  *     P3  send the signal           L4  notify once more
- *                                   L5  notify again, once the bus has the wider rules
+ *                                   L5  look again, once the bus has the wider rules
  *
- * If P2 finds no mark, P1 came before L1, so L3 reads a count that includes the post. Otherwise
- * the poster finds the new table and counts there, after L2 or before L4; or it finds no table:
- * then the moving process must move again, with another L4, unless it already has. Then only the
- * signal is left, which a native sends on a path that the moving process does not match before L5.
- * If the poster finds no slot in the new table, no holder of the name has moved: the first to move
- * counts one post for the observers of prefixes. A mark may be wrong: a process that finds its
- * table at its path removes the mark.
+ * If P2 finds no mark, P1 came before L1, so L2 reads a count that includes the post. Otherwise
+ * the poster finds the new table and counts there, after L3 or before L4; or it finds no table, and
+ * only the signal is left, which a native sends on a path that the moving process may not match
+ * yet: then L5 finds that the new table is gone, and the process moves again, with another L4.
+ * A mark may be wrong: a process that finds its table at its path removes the mark.
  * Tests/CTests/center/test-table-model.c tries every order of these steps.
  *
  * One thread at a time moves the hub. It takes slots without the hub's lock; meanwhile no other
@@ -68,145 +67,124 @@ typedef struct move {
         bool was_complete;  /* nothing was missing before */
         bool is_trying;     /* again what failed before */
         uint64_t failed_us; /* when something was first missing; now, if nothing was */
-        bool has_moved;
-        dn__topic *topics; /* those that move, with a reference to each */
-        bool lacks_counts;         /* of prefixes, there: then they are read */
-        dn__prefix_counts *counts; /* what was read, or NULL */
-        dn__prefix_counts *left;   /* in the table that was left; or NULL */
+        bool has_moved;     /* or follows its table now, for prefixes */
 } move;
 
 /* --- Moving names --------------------------------------------------------------------------- */
 
-/* In the same table, a topic that is being prepared takes its own slot. */
-static bool is_to_move(const move *move, const dn__topic *topic) DN__HUB_LOCKED
+/* Returns whether a table may count the posts of a topic. */
+static bool is_countable(const dn__topic *topic) DN__HUB_LOCKED
 {
         return topic->name.reach == DN__REACH_BEYOND && !topic->name.is_prefix &&
-               topic->n_holds > 0 &&
-               (move->from != move->to || (!topic->slot && !topic->is_preparing));
-}
-
-static void gather_topics(move *move)
-{
-        dn__hub *hub = move->hub;
-
-        DN__HUB_AUTO_LOCK(hub);
-        DN__MAP_EACH(dn__topic, topic, &hub->topics, entry) {
-                if (!is_to_move(move, topic))
-                        continue;
-                dn__topic_ref(topic);
-                topic->next_to_move = move->topics;
-                move->topics = topic;
-        }
-        move->lacks_counts = atomic_load(&hub->n_prefixes) > 0 &&
-                             (!hub->prefix_counts || hub->prefix_counts->region != move->to);
+               topic->n_holds > 0;
 }
 
 /* Earlier posts counted there, whose signals are still to come, cannot be distinguished from posts
  * that have arrived: the observers are notified once more. */
-void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot)
+static void adopt(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED
 {
-        dn__topic_hand_missed(topic);
-        topic->generation = slot ? dn__slot_get_generation(slot) : 0;
+        topic->generation = dn__slot_get_generation(slot);
         dn__topic_set_slot(topic, slot);
         (void)dn__topic_hand_one(topic);
-        dn__carrier_set_counted(topic->hub->bus, topic->hold, slot != NULL);
+        dn__carrier_set_counted(topic->hub->bus, topic->hold, true);
 }
 
-/* Counts a post for observers of prefixes there, which may have missed one that found no slot. */
-static void ring_followers(const move *move, dn__shm_slot *slot)
+bool dn__table_take_slot(dn__topic *topic, uint64_t deadline_us)
 {
-        if (!slot || !move->from || move->from == move->to ||
-            dn__slot_get_generation(slot) != atomic_load(&slot->named))
-                return;
-        (void)dn__slot_count_post(slot);
-        dn__ring_holders(move->to, slot);
-}
+        dn__hub *hub = topic->hub;
+        dn__region *region = atomic_load(&hub->member.region);
+        dn__shm_slot *slot = NULL;
 
-static void take_slots(move *move)
-{
-        uint64_t deadline_us = dn__clock_after_us(SLOTS_TIMEOUT_US);
-
-        for (dn__topic *topic = move->topics; topic; topic = topic->next_to_move) {
-                topic->slot_there = dn__slot_hold(move->to, &topic->name, deadline_us);
-                ring_followers(move, topic->slot_there);
+        if (dn__region_has_entry(region))
+                slot = dn__slot_hold(region, &topic->name, deadline_us);
+        DN__HUB_AUTO_LOCK(hub);
+        if (slot && slot != topic->slot && atomic_load(&hub->member.region) == region) {
+                if (is_countable(topic))
+                        adopt(topic, slot);
+                else
+                        dn__slot_release(region, slot);
         }
+        return topic->slot || topic->n_holds == 0;
+}
+
+/* Returns a list of the topics that have no slot, with a reference to each. */
+static dn__topic *gather_topics(dn__hub *hub)
+{
+        dn__topic *topics = NULL;
+
+        DN__HUB_AUTO_LOCK(hub);
+        DN__MAP_EACH(dn__topic, topic, &hub->topics, entry) {
+                if (!is_countable(topic) || topic->slot)
+                        continue;
+                dn__topic_ref(topic);
+                topic->next_to_move = topics;
+                topics = topic;
+        }
+        return topics;
 }
 
 /* Returns whether each name has a slot. */
-static bool move_names(move *move) DN__HUB_LOCKED
+static bool take_slots(dn__hub *hub)
 {
+        uint64_t deadline_us = dn__clock_after_us(SLOTS_TIMEOUT_US);
+        dn__topic *topic, *next = gather_topics(hub);
         bool have_all = true;
-        dn__topic *topic;
 
-        while ((topic = move->topics)) {
-                dn__shm_slot *slot = DN__TAKE(topic->slot_there);
-
-                move->topics = topic->next_to_move;
-                if (!is_to_move(move, topic)) {
-                        dn__slot_release(move->to, slot);
-                } else {
-                        have_all = have_all && slot;
-                        if (slot || move->from != move->to)
-                                dn__table_adopt(topic, slot);
-                }
+        while ((topic = next)) {
+                next = topic->next_to_move;
+                have_all = dn__table_take_slot(topic, deadline_us) && have_all;
                 dn__topic_unref(topic);
         }
         return have_all;
 }
 
-/* Returns whether the observers of prefixes hear what the table counts. */
-static bool move_prefixes(move *move) DN__HUB_LOCKED
+static void leave_slot(dn__topic *topic) DN__HUB_LOCKED
 {
-        dn__hub *hub = move->hub;
-
-        if (hub->prefix_counts && hub->prefix_counts->region != move->to)
-                move->left = DN__TAKE(hub->prefix_counts);
-        if (move->counts)
-                dn__prefix_use(hub, DN__TAKE(move->counts));
-        DN__LIST_EACH(dn__topic, topic, &hub->prefixes, prefix_link)
-                dn__carrier_set_counted(hub->bus, topic->hold, hub->prefix_counts);
-        return !move->lacks_counts || hub->prefix_counts;
+        if (topic->slot) {
+                dn__topic_hand_missed(topic);
+                dn__topic_set_slot(topic, NULL);
+        }
+        dn__carrier_set_counted(topic->hub->bus, topic->hold, false);
 }
 
-/* Returns whether each name has a slot. */
-static bool switch_tables(move *move)
+static void switch_tables(dn__hub *hub, dn__region *from, dn__region *to)
 {
-        dn__region *from = move->from, *to = move->to;
-        dn__hub *hub = move->hub;
-        bool have_all;
-
-        if (from && to != from) {
+        if (from) {
                 DN__PROBE(moved, from->id, to->id);
                 dn__region_set_moved(from);
                 dn__ring_all(from);
-                dn__region_await_age(to);
         }
-        gather_topics(move);
-        if (dn__region_has_entry(to))
-                take_slots(move);
-        if (dn__region_has_entry(to) && move->lacks_counts)
-                move->counts = dn__prefix_follow(to, 1);
         dn__hub_lock(hub);
-        if (to != from) {
-                dn__carrier_set_region(hub->bus, to->id);
-                hub->member.is_unconfirmed = from && dn__carrier_get_status(hub->bus).n_asked > 0;
-        }
-        have_all = move_names(move);
-        have_all = move_prefixes(move) && have_all;
-        move->has_moved = true;
-        if (to != from) {
-                to->previous = from;
-                atomic_store(&hub->member.region, to);
-        }
-        if (dn__region_has_entry(to))
-                dn__direct_set_region(hub->direct, to);
+        dn__carrier_set_region(hub->bus, to->id);
+        DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
+                leave_slot(topic);
+        free(DN__TAKE(hub->prefix_counts));
+        to->previous = from;
+        atomic_store(&hub->member.region, to);
         dn__hub_unlock(hub);
-        /* If there is no memory for the thread, the next registration tries again. */
-        if (dn__region_has_entry(to))
-                (void)dn__carrier_start(hub->direct, NULL);
-        if (from && to != from)
+        if (from)
                 dn__region_leave(from);
-        return have_all;
+}
+
+/* Returns whether each name has a slot and the observers of prefixes hear what the table counts. */
+static bool use_table(move *move)
+{
+        dn__hub *hub = move->hub;
+        bool have_all = true;
+        int followed = 0;
+
+        move->has_moved = move->to != move->from;
+        if (move->has_moved)
+                switch_tables(hub, move->from, move->to);
+        if (!dn__region_has_entry(move->to))
+                return true;
+        dn__direct_set_region(hub->direct, move->to);
+        have_all = take_slots(hub);
+        followed = dn__prefix_begin(hub);
+        move->has_moved = move->has_moved || followed > 0;
+        /* If there is no memory for the thread, the next registration tries again. */
+        (void)dn__carrier_start(hub->direct, NULL);
+        return have_all && followed >= 0;
 }
 
 /* --- Moving the hub ------------------------------------------------------------------------- */
@@ -280,7 +258,7 @@ static bool move_hub(move *move)
                 return move->was_complete && r == 0;
         /* From here on, a registration that finds no slot notes a new failure. */
         atomic_store(&move->hub->member.failed_us, 0);
-        return switch_tables(move) && r == 0;
+        return use_table(move) && r == 0;
 }
 
 /* Returns false if the hub is being closed. */
@@ -291,61 +269,6 @@ static bool begin_moving(dn__hub *hub)
                 (void)dn__hub_wait(hub, DN__NEVER);
         hub->member.is_moving = !hub->member.is_staying;
         return hub->member.is_moving;
-}
-
-/* --- What was posted in the table that was left ----------------------------------------------- */
-
-/* Returns false if nobody can post there any more without being heard. */
-static bool keep_left(move *move)
-{
-        dn__member *member = &move->hub->member;
-        dn__prefix_counts *earlier;
-
-        DN__HUB_AUTO_LOCK(move->hub);
-        if (!member->is_unconfirmed)
-                return false;
-        earlier = member->left;
-        member->left = move->left;
-        move->left = earlier;
-        return true;
-}
-
-/* After the move, as callbacks may run. */
-static void hand_what_was_missed(move *move)
-{
-        if (move->left)
-                dn__prefix_missed(move->hub, move->left);
-        if (move->left && !keep_left(move)) /* it may have been confirmed meanwhile */
-                dn__prefix_missed(move->hub, move->left);
-        free(move->left);
-        if (move->has_moved)
-                dn__prefix_missed(move->hub, NULL);
-}
-
-static bool take_confirmation(dn__hub *hub, dn__prefix_counts **ret_left) DN__HUB_LOCKED
-{
-        dn__member *member = &hub->member;
-
-        if (!member->is_unconfirmed || dn__carrier_get_status(hub->bus).n_asked > 0)
-                return false;
-        member->is_unconfirmed = false;
-        *ret_left = DN__TAKE(member->left);
-        DN__MAP_EACH(dn__topic, topic, &hub->topics, entry)
-                if (topic->slot)
-                        (void)dn__topic_hand_one(topic);
-        return true;
-}
-
-void dn__table_confirm(dn__hub *hub)
-{
-        dn__prefix_counts *left DN__FREES = NULL;
-        bool is_confirmed;
-
-        dn__hub_lock(hub);
-        is_confirmed = take_confirmation(hub, &left);
-        dn__hub_unlock_and_run(hub);
-        if (is_confirmed && left)
-                dn__prefix_missed(hub, left);
 }
 
 /* --- Looking -------------------------------------------------------------------------------- */
@@ -409,7 +332,8 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
         hub->member.is_moving = false;
         dn__condition_broadcast(&hub->changed);
         dn__hub_unlock_and_run(hub);
-        hand_what_was_missed(&move);
+        if (move.has_moved)
+                dn__prefix_hand_all(hub);
 }
 
 bool dn__table_is_enough(const dn__hub *hub)

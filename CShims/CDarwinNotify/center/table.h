@@ -12,10 +12,6 @@ void dn__table_end(dn__hub *hub);
  * without any lock held; callbacks may run on their executors. */
 void dn__table_look(dn__hub *hub, bool wants_entry);
 
-/* Call when posts may have been missed. If the hub has moved, and the bus has what it was asked for
- * since, notifies each observer again. */
-void dn__table_confirm(dn__hub *hub);
-
 /* Returns whether posts reach all processes that share the table. True if nobody has made a table;
  * false if this process may lack one that others have. */
 bool dn__table_is_enough(const dn__hub *hub);
@@ -23,8 +19,10 @@ bool dn__table_is_enough(const dn__hub *hub);
 /* Completes the registration of a name. `has_slot`: else it gets one as soon as possible. */
 void dn__table_attend(dn__hub *hub, bool has_slot);
 
-/* Sets the slot of a topic in its hub's table, perhaps NULL, and notifies its observers again. */
-void dn__table_adopt(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED;
+/* Takes a slot for a topic in its hub's table; when it has got one, its observers are notified
+ * again, once the hub's lock is released by dn__hub_unlock_and_run(). Takes the lock. Returns false
+ * if the topic needs a slot and has none. */
+bool dn__table_take_slot(dn__topic *topic, uint64_t deadline_us);
 
 /* Returns when to try again what has failed; DN__NEVER: nothing has. */
 uint64_t dn__table_get_retry_us(const dn__hub *hub);
@@ -34,11 +32,10 @@ uint64_t dn__table_get_retry_us(const dn__hub *hub);
 /* Prepares a hub whose carriers exist. Returns 0 or -ENOMEM. */
 int dn__table_begin(dn__hub *hub, const char *scope);
 
-/* Looks, unless the last look was less than 10 ms ago and the hub has what it needs: a table and,
- * with `wants_entry`, an entry there and no mark that the table was left. */
+/* Looks, unless the last look was less than 5 seconds ago and the hub has what it needs: a table
+ * and, with `wants_entry`, an entry there and no mark that the table was left. */
 void dn__table_look_if_due(dn__hub *hub, bool wants_entry);
 
 /* Looks, on the service thread, because a signal came from another table; at most every 100 ms,
- * since it may be the table of another user. If it is one that this hub has left, and
- * ours is also removed, the poster found no table in which to count the post again. */
+ * since it may be the table of another user. */
 void dn__table_look_soon(dn__hub *hub);

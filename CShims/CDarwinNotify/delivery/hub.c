@@ -182,7 +182,6 @@ void dn__hub_unref(dn__hub *hub)
         executor = hub->executor;
         dn__map_deinit(&hub->topics);
         free(hub->prefix_counts);
-        free(hub->member.left);
         dn__hub_unlock(hub);
         (void)dn__executor_unref(executor);
         dn__condition_deinit(&hub->changed);

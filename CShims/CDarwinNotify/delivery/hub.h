@@ -81,8 +81,6 @@ typedef struct dn__member {
         _Atomic bool is_look_due;     /* soon: a signal came from another table */
         dn__source source;
         bool is_moving DN__HUB_GUARDED;
-        bool is_unconfirmed DN__HUB_GUARDED; /* it has moved, and the bus lacks a rule for that */
-        struct dn__prefix_counts *left DN__HUB_GUARDED; /* until then: in the table before */
         bool is_staying DN__HUB_GUARDED; /* the hub is being closed */
 } dn__member;
 

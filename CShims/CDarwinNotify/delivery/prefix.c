@@ -15,31 +15,37 @@
 
 /* --- Following a table ---------------------------------------------------------------------- */
 
-dn__prefix_counts *dn__prefix_follow(dn__region *region, uint64_t n_left)
+/* Posts counted earlier are old, and later ones are marked. */
+static dn__prefix_counts *follow(dn__region *region)
 {
         dn__prefix_counts *counts = calloc(1, sizeof(*counts));
 
         if (!counts)
                 return NULL;
         counts->region = region;
-        /* Must be first: posts counted earlier are old, and later ones are marked. */
         dn__ring_follow(region);
         for (size_t i = 0; (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS; i++)
-                counts->given[i] = dn__slot_get_generation(&region->table->slots[i]) - n_left;
+                counts->given[i] = dn__slot_get_generation(&region->table->slots[i]);
         return counts;
 }
 
-void dn__prefix_use(dn__hub *hub, dn__prefix_counts *counts)
+/* Gives the counts to the hub, unless it has some, has moved or needs none; then frees them. */
+static int use(dn__hub *hub, dn__prefix_counts *counts) DN__HUB_LOCKED
 {
-        if (!hub->prefix_counts && atomic_load(&hub->n_prefixes) > 0) {
+        bool is_here = counts->region == atomic_load(&hub->member.region);
+
+        if (is_here && !hub->prefix_counts && !dn__list_is_empty(&hub->prefixes)) {
                 /* Again: the last prefix may have been dropped since, and another added. */
                 dn__ring_follow(counts->region);
                 hub->prefix_counts = counts;
-                return;
+                DN__LIST_EACH(dn__topic, topic, &hub->prefixes, prefix_link)
+                        dn__carrier_set_counted(hub->bus, topic->hold, true);
+                return 1;
         }
-        if (!hub->prefix_counts)
+        if (is_here && !hub->prefix_counts)
                 dn__ring_unfollow(counts->region);
         free(counts);
+        return 0;
 }
 
 int dn__prefix_begin(dn__hub *hub)
@@ -47,17 +53,18 @@ int dn__prefix_begin(dn__hub *hub)
         dn__region *region = atomic_load(&hub->member.region);
         dn__prefix_counts *counts;
 
-        if (!dn__region_has_entry(region))
+        if (!dn__region_has_entry(region) || atomic_load(&hub->n_prefixes) == 0)
                 return 0;
-        counts = dn__prefix_follow(region, 0);
+        dn__hub_lock(hub);
+        counts = hub->prefix_counts;
+        dn__hub_unlock(hub);
+        if (counts)
+                return 0;
+        counts = follow(region);
         if (!counts)
                 return -ENOMEM;
         DN__HUB_AUTO_LOCK(hub);
-        if (atomic_load(&hub->member.region) == region)
-                dn__prefix_use(hub, counts);
-        else
-                free(counts);
-        return 0;
+        return use(hub, counts);
 }
 
 /* --- How many ------------------------------------------------------------------------------- */
@@ -121,17 +128,25 @@ uint64_t dn__prefix_hand(dn__hub *hub, const dn__post *post, dn__payload *payloa
         return n_posts;
 }
 
-static void hand_slot(dn__hub *hub, dn__prefix_counts *counts, size_t slot_index) DN__HUB_LOCKED
+/* Hands on what a table has counted of the name of a slot. */
+static void hand_slot(dn__hub *hub, const dn__region *region, size_t index, int64_t at_least)
+        DN__HUB_LOCKED
 {
+        dn__prefix_counts *counts = hub->prefix_counts;
+        const dn__shm_slot *slot = &region->table->slots[index];
         char text[DN__SLOT_NAME_BYTES];
         dn__payload *payload;
         dn__post post = { 0 };
+        int64_t n_posts = 0;
         dn__name found;
-        int64_t n_posts;
 
-        if (!dn__slot_read_name(counts->region, slot_index, text, &found))
+        if (!counts || !dn__slot_read_name(region, index, text, &found))
                 return;
-        n_posts = advance(counts, &counts->region->table->slots[slot_index], &found);
+        if (counts->region == region)
+                n_posts = advance(counts, slot, &found);
+        else if (dn__slot_find(counts->region, &found))
+                return;
+        n_posts = n_posts < at_least ? at_least : n_posts;
         if (n_posts <= 0 || dn__name_init(&post.name, text, DN__REACH_BEYOND) < 0)
                 return;
         payload = dn__payload_new(&post);
@@ -140,16 +155,28 @@ static void hand_slot(dn__hub *hub, dn__prefix_counts *counts, size_t slot_index
 }
 
 /* One lock for each name: there may be thousands. */
-void dn__prefix_missed(dn__hub *hub, dn__prefix_counts *left)
+static void hand_slots(dn__hub *hub, const dn__region *region, int64_t at_least)
 {
-        const dn__region *region = left ? left->region : atomic_load(&hub->member.region);
-
-        if (!region || atomic_load(&hub->n_prefixes) == 0)
-                return;
         for (size_t i = 0; (i = dn__shm_next_named(region->table, i)) < DN__SHM_N_SLOTS; i++) {
                 dn__hub_lock(hub);
-                if (left || hub->prefix_counts)
-                        hand_slot(hub, left ? left : hub->prefix_counts, i);
+                hand_slot(hub, region, i, at_least);
                 dn__hub_unlock_and_run(hub);
         }
+}
+
+void dn__prefix_missed(dn__hub *hub)
+{
+        const dn__region *region = atomic_load(&hub->member.region);
+
+        if (region && atomic_load(&hub->n_prefixes) > 0)
+                hand_slots(hub, region, 0);
+}
+
+void dn__prefix_hand_all(dn__hub *hub)
+{
+        const dn__region *region = atomic_load(&hub->member.region);
+
+        if (atomic_load(&hub->n_prefixes) > 0)
+                for (; region; region = region->previous)
+                        hand_slots(hub, region, 1);
 }

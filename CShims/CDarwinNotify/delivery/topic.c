@@ -140,7 +140,7 @@ static void drop(dn__topic *topic) DN__HUB_LOCKED
         end_idleness(topic);
         dn__list_remove(&topic->prefix_link);
         if (topic->name.is_prefix && atomic_fetch_sub(&hub->n_prefixes, 1) == 1) {
-                /* Ends what dn__prefix_use() began. */
+                /* Ends what dn__prefix_begin() began. */
                 if (dn__region_has_entry(atomic_load(&hub->member.region)))
                         dn__ring_unfollow(atomic_load(&hub->member.region));
                 free(DN__TAKE(hub->prefix_counts));

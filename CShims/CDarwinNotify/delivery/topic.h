@@ -87,9 +87,7 @@ typedef struct dn__topic {
         dn__shm_slot *slot DN__HUB_GUARDED; /* NULL: no table counts posts of the name */
         dn__counter *counter DN__HUB_GUARDED; /* NULL: never requested */
 
-        /* Used by the thread that moves the hub. */
-        struct dn__topic *next_to_move;
-        dn__shm_slot *slot_there; /* held in the table to which the hub moves; or NULL */
+        struct dn__topic *next_to_move; /* used by the thread that moves the hub */
 
         char bytes[];
 } dn__topic;

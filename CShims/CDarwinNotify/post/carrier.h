@@ -24,9 +24,6 @@ typedef struct dn__carrier_status {
         uint64_t n_ignored;  /* messages dropped: not posts, or not permitted */
         uint64_t n_connects; /* successful connections */
         uint64_t n_losses;   /* lost connections: as many, or one fewer while connected */
-        uint64_t n_asked;    /* holds that wait for the answer of the bus. Once there are none, or
-                              * there is another connection, the sink learns that posts may have
-                              * been missed */
         bool is_connected;
 } dn__carrier_status;
 
@@ -54,7 +51,8 @@ typedef struct dn__carrier_ops {
         void (*release)(dn__carrier *carrier, dn__hold *hold);
 
         /* Sets the table that the process is in. Call before the table's first post, and before its
-         * names are held. */
+         * names are held. If the carrier then has to ask the bus for more, the sink learns that
+         * posts may have been missed once the bus has answered, or once it is another one. */
         void (*set_region)(dn__carrier *carrier, uint64_t region_id);
 
         /* Takes a post out of the process, starting if needed, or keeps a copy until it can. The

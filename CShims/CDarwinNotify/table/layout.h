@@ -117,8 +117,7 @@ typedef struct dn__shm_table {
                         _Atomic uint64_t followers[DN__SHM_HOLDER_WORDS];
                         /* Odd: a process has found another table (region.c). */
                         _Atomic uint64_t moved;
-                        /* When a process first found the file, by CLOCK_MONOTONIC; 0: not yet. */
-                        _Atomic uint64_t born_ns;
+                        uint64_t reserved;
                         /* One bit for each set in which a slot ever had a name. */
                         _Atomic uint64_t named_sets[DN__SHM_N_SETS / 64];
                 };

@@ -16,8 +16,6 @@
 /* How many of the tables that were left stay readable. */
 #define N_LEFT 8
 
-#define MIN_AGE_NS (20 * 1000 * DN__US_PER_MS)
-
 /* --- The file ------------------------------------------------------------------------------- */
 
 /* Opens the mapped file, if it still is at its path. Returns a descriptor to be closed at once, or
@@ -212,7 +210,6 @@ int dn__region_enter(dn__region *region)
 
 static int map(dn__region *region, int fd)
 {
-        uint64_t not_yet = 0;
         void *memory = mmap(NULL, sizeof(dn__shm_table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
         if (memory == MAP_FAILED)
@@ -221,8 +218,6 @@ static int map(dn__region *region, int fd)
         (void)madvise(memory, sizeof(dn__shm_table), MADV_RANDOM);
         region->table = memory;
         region->id = region->table->header.region_id;
-        /* Not its maker's time: the file could not be found before it was linked. */
-        (void)atomic_compare_exchange_strong(&region->table->born_ns, &not_yet, dn__clock_now_ns());
         return 0;
 }
 
@@ -266,14 +261,6 @@ int dn__region_find(const char *key, const dn__region *known, bool may_make,
         if (fd == -ENOENT && may_make)
                 fd = dn__file_make(key, path);
         return fd < 0 ? fd : region_new(path, fd, ret_region);
-}
-
-void dn__region_await_age(const dn__region *region)
-{
-        uint64_t age_ns = dn__clock_now_ns() - atomic_load(&region->table->born_ns);
-
-        if (age_ns < MIN_AGE_NS)
-                dn__clock_sleep_until(dn__clock_after_us((MIN_AGE_NS - age_ns) / 1000 + 1));
 }
 
 /* --- Leaving -------------------------------------------------------------------------------- */

@@ -43,10 +43,6 @@ static inline bool dn__region_has_entry(const dn__region *region)
         return region && atomic_load(&region->process) != DN__REGION_NO_ENTRY;
 }
 
-/* Sleeps until the table has existed for 20 ms, when every process that is about to post has looked
- * for it (center/table.c). */
-void dn__region_await_age(const dn__region *region);
-
 /* Reserves memory behind part of the table. Otherwise a full file system would show up as SIGBUS
  * on access. Returns 0 or a negative errno. */
 int dn__region_reserve(const dn__region *region, void *memory, size_t n_bytes);
@@ -75,14 +71,6 @@ void dn__region_set_moved(dn__region *region);
 
 /* If the number is still `moved`, read before the table was found at its path, makes it even. */
 void dn__region_clear_moved(dn__region *region, uint64_t moved);
-
-/* Returns whether this region, or one before it, has this ID. */
-static inline bool dn__region_was_once(const dn__region *region, uint64_t id)
-{
-        while (region && region->id != id)
-                region = region->previous;
-        return region;
-}
 
 /* Returns what identifies this process in its entry. */
 uint64_t dn__region_own_pid(void);

@@ -194,7 +194,8 @@ class Crew:
         self.set_moves(self.n_moves + 1)
 
     def meet(self):
-        """Waits until all that hold names are in a table."""
+        """Posts until all that hold names are in a table: with a bus, a process that has looked for
+        it does not look again for five seconds, and one that does not post only if it is rung."""
         def strangers():
             tables = self.ground.find_tables()
             try:
@@ -202,8 +203,15 @@ class Crew:
                         if not worker.is_in(tables)]
             except FileNotFoundError:
                 return self.workers
-        self.await_true(lambda: not strangers(),
-                        lambda: f"not in the table: {', '.join(map(str, strangers()))}")
+
+        def have_met():
+            if not strangers():
+                return True
+            for poster in self.of("post"):
+                self.order(poster, ONLY_FENCE)
+            time.sleep(0.1)
+            return False
+        self.await_true(have_met, lambda: f"not in the table: {', '.join(map(str, strangers()))}")
 
     def compare(self):
         """All that have counted since the last rest have heard the same number of posts."""

@@ -12,6 +12,7 @@ from crew import KEPT, Crew
 from processes import Failure, Ground
 
 HARM_S = 6
+LOOK_S = 5.5  # a process without a bus looks for its table every five seconds
 REPORT_S = 60
 LOG_LINES = 60
 
@@ -94,6 +95,8 @@ class Soak:
             part = self.crew.n_rests % 3
             self.chaos.run(min(HARM_S, max(1, end - now)), takes_tables=part == 1)
             self.crew.start()
+            if part == 1 and self.ground.kind == "none":
+                time.sleep(LOOK_S * self.arguments.slowness)  # until then posts may be missed
             self.crew.rest(self.random.choice(self.crew.of("post")), is_exact=part == 0 and not self.ground.is_split)
             if part == 2:
                 self.crew.set_moves(0)
@@ -107,8 +110,8 @@ class Soak:
         board = self.crew.board
         n_posts = sum(board.total(name, "returned") for name in range(4))
         n_calls = sum(sum(calls) for calls in self.crew.calls().values())
-        n_messages = sum(board.get(worker.slot, "last0") + board.get(worker.slot, "last1")
-                         + board.get(worker.slot, "last2") for worker in self.crew.of("listen"))
+        n_messages = sum(board.get(worker.slot, f"last{kept}") for worker in self.crew.of("listen")
+                         for kept in range(len(KEPT)))
         n_requests = sum(board.get(worker.slot, "n_ended") for worker in self.crew.of("call"))
         harm = ", ".join(f"{n} {what}" for what, n in sorted(self.chaos.counts.items()))
         print(f"{self.arguments.ground}: {self.reported - self.start:.0f} s, "
