@@ -39,7 +39,7 @@ static inline void dn__host_release(dn__host_fn hook, void *context)
 /* Notices when exit() begins. Idempotent. */
 void dn__host_expect_exit(void);
 
-/* exit() has begun: waits at most a second for running functions, except those that the caller is
+/* exit() has begun: waits at most a second for running functions, except any that the caller is
  * inside of. */
 void dn__host_end(void);
 

@@ -7,7 +7,7 @@
  * otherwise an `int`: 1, 0 or a negative errno. Outputs are parameters named `ret_…`, which are set
  * on success only. (<notify.h> has the names and results of Apple's functions.)
  *
- * Structures are passed by pointer, and so are those that functions return.
+ * Structures are passed and returned by pointer.
  *
  *   - A structure that the program fills is copied during the call. (The texts in it are copied as
  *     well, unless the function says otherwise.) Its size never changes. It ends with reserved

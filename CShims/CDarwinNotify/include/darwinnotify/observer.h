@@ -23,10 +23,10 @@ typedef struct dn_event {
         uint64_t n_posts;         /**< how many posts this call stands for, 1 or more: see the
                                        function that registered the observer */
         uint64_t n_dropped;       /**< distributed center, and observers of a prefix on any center:
-                                       how many posts, with any object, are missing between the
-                                       previous call and this one, as far as they were counted:
-                                       those for which there was no room, and (distributed center)
-                                       those that the bus has dropped; otherwise 0 */
+                                       how many posts, with any object, are known to be missing
+                                       between the previous call and this one: there was no room
+                                       for them, or (distributed center) the bus has dropped them;
+                                       otherwise 0 */
         bool may_have_missed;     /**< distributed center: the bus was lost since the previous call,
                                        so an unknown number of posts may be missing */
 } dn_event;
