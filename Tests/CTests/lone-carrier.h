@@ -8,6 +8,7 @@
 #include "test-bus.h"
 #include "test-peer.h"
 #include "test.h"
+#include "util/thread.h"
 
 #define LONE_MAX_POSTS 64
 
@@ -25,6 +26,7 @@ typedef struct arrival {
 typedef struct lone_carrier {
         dn__loop *loop;
         dn__carrier *carrier;
+        dn__hold *hold; /* of one name, or NULL */
         _Atomic unsigned n_posts;
         arrival posts[LONE_MAX_POSTS];
         _Atomic unsigned n_other_tables;
@@ -106,16 +108,16 @@ static inline void lone_start(lone_carrier *self)
 }
 
 /* Waits until the bus calls the carrier with the posts of a name. */
-static inline dn__hold *lone_hold(lone_carrier *self, const char *text)
+static inline void lone_hold(lone_carrier *self, const char *text)
 {
-        dn__hold *hold = NULL;
         dn__name name;
         uint64_t deadline_us = 0;
 
         CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), 0);
-        CHECK_EQ(dn__carrier_hold(self->carrier, &name, false, &hold), 0);
-        WAIT_UNTIL_EQ((deadline_us = 0, dn__carrier_await(self->carrier, hold, &deadline_us)), 0);
-        return hold;
+        CHECK_EQ(dn__carrier_hold(self->carrier, &name, false, &self->hold), 0);
+        WAIT_UNTIL_EQ((deadline_us = 0,
+                       dn__carrier_await(self->carrier, self->hold, &deadline_us)),
+                      0);
 }
 
 static inline int lone_post(lone_carrier *self, const char *text, bool is_queued)
@@ -128,7 +130,9 @@ static inline int lone_post(lone_carrier *self, const char *text, bool is_queued
 
 static inline void lone_close(lone_carrier *self)
 {
+        dn__carrier_release(self->carrier, self->hold);
         dn__carrier_close(self->carrier);
         WAIT_UNTIL(self->is_freed);
         CHECK_EQ(self->n_closed, 1);
+        dn__thread_join_all();
 }
