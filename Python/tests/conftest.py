@@ -77,6 +77,8 @@ def _run(function, arguments, bus, pipe):
     """Runs the body of a test in the child, and writes what went wrong."""
     failure = ""
     try:
+        # A shell has what it runs in the background ignore it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.environ.pop("DARWIN_NOTIFY_BUS", None)
         os.environ.update(bus.environment())
         faulthandler.dump_traceback_later(LIMIT - 5)

@@ -8,7 +8,7 @@ import textwrap
 
 import darwinnotify as dn
 import pytest
-from support import in_child, run, take
+from support import LIMIT, in_child, run, take
 
 GROUP = "org.example.lights"
 ROOT = os.path.join(os.path.dirname(__file__), "..", "..")
@@ -102,6 +102,36 @@ for index in range(200):
 
     assert asyncio.run(pass_all()) == [(0, "", "")] * 3
     assert [message.number for message in messages().history("light")] == list(range(1, 601))
+
+
+async def test_programs_in_swift_share_the_messages():
+    swift = os.environ.get("DN_TEST_SWIFT")
+    if swift is None:
+        pytest.skip("the programs in Swift are not built")
+    name = "org.example.light.state"
+    group = messages()
+    group.pass_(name, True)
+
+    async def start(program, *arguments):
+        return await asyncio.create_subprocess_exec(
+            os.path.join(swift, program), *arguments, stdout=asyncio.subprocess.PIPE)
+
+    async def shows(label, text):
+        while not (await asyncio.wait_for(label.stdout.readline(), LIMIT)).startswith(text):
+            pass
+
+    label = await start("light-label")
+    await shows(label, b"light: on")
+    async with group.observe(name) as stream:
+        await take(stream, 1)
+        await (await start("light-switch", "off")).wait()
+        message, = await take(stream, 1)
+        assert (message.value, message.sender) == (False, "light-switch")
+        await shows(label, b"light: off")
+        group.pass_(name, True)
+        await shows(label, b"light: on")
+    label.kill()
+    await label.wait()
 
 
 @pytest.mark.parametrize("name, value, keep", [
