@@ -45,13 +45,15 @@ struct CommitLog {
     let result = try database.transaction(.immediate) { () throws -> Value in
       if try !exists() { try Self.table.create(in: database) }
       let (schema, count) = (try schemaVersion(), database.totalChangedRowCount)
-      database.recorder?.reset()
+      database.recorder?.pointee.reset()
       let value = try body()
       if try schemaVersion() != schema {
         hasChanged = true
         try append(nil)
         database.checkedSchema = nil
-      } else if database.recorder.map({ !$0.isEmpty }) ?? (database.totalChangedRowCount != count) {
+      } else if database.recorder.map({ !$0.pointee.isEmpty })
+        ?? (database.totalChangedRowCount != count)
+      {
         hasChanged = true
         try append(try changes())
       }
@@ -101,7 +103,7 @@ struct CommitLog {
 
   /// The changed rows, as JSON; `nil` if they are not known.
   private func changes() throws(WormholeError) -> String? {
-    guard var changes = database.recorder?.changes else { return nil }
+    guard var changes = database.recorder?.pointee.changes else { return nil }
     for table in changes.keys where try !hasRowIDs(table) { changes[table] = .some(nil) }
     let json = try? JSONEncoder().encode(changes.mapValues { $0?.sorted() })
     return json.map { String(decoding: $0, as: UTF8.self) }

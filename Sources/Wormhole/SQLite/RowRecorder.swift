@@ -7,7 +7,7 @@ internal import Glibc
 ///
 /// It also reports the rows that triggers, foreign keys and replacements change, and keeps those
 /// that a savepoint takes back. It does not report those of virtual tables.
-final class RowRecorder {
+struct RowRecorder {
   /// The number of rows of a table beyond which they are not listed.
   static let maxRowCount = 256
 
@@ -22,7 +22,7 @@ final class RowRecorder {
   private var last = 0
 
   /// Forgets all rows.
-  func reset() {
+  mutating func reset() {
     tables = []
   }
 
@@ -40,7 +40,7 @@ final class RowRecorder {
     return changes
   }
 
-  fileprivate func add(_ name: UnsafePointer<CChar>, _ before: Int64, _ after: Int64) {
+  fileprivate mutating func add(_ name: UnsafePointer<CChar>, _ before: Int64, _ after: Int64) {
     if last >= tables.count || strcmp(tables[last].name, name) != 0 { find(name) }
     guard tables[last].rows != nil else { return }
     tables[last].rows?.insert(before)
@@ -48,16 +48,18 @@ final class RowRecorder {
     if (tables[last].rows?.count ?? 0) > Self.maxRowCount { tables[last].rows = nil }
   }
 
-  private func find(_ name: UnsafePointer<CChar>) {
+  private mutating func find(_ name: UnsafePointer<CChar>) {
     last = tables.firstIndex { strcmp($0.name, name) == 0 } ?? tables.count
     guard last == tables.count else { return }
     tables.append(
       Table(name: Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))))
   }
 
-  /// Collects the changed rows of a connection, which must not outlive this object. Returns false
-  /// if SQLite was built without the function for that.
-  func install(in connection: OpaquePointer) -> Bool {
+  /// Collects the changed rows of a connection. The pointer must stay valid until the connection is
+  /// closed. Returns false if SQLite was built without the function for that.
+  static func install(
+    _ recorder: UnsafeMutablePointer<RowRecorder>, in connection: OpaquePointer
+  ) -> Bool {
     sqlite_shim_hook_rows(
       connection,
       { recorder, _, operation, schema, table, before, after in
@@ -65,9 +67,9 @@ final class RowRecorder {
           strncmp(table, OwnTable.prefix, OwnTable.prefix.utf8.count) != 0
         else { return }
         // An inserted row has no id before, and a deleted one none after.
-        Unmanaged<RowRecorder>.fromOpaque(recorder).takeUnretainedValue().add(
+        recorder.assumingMemoryBound(to: RowRecorder.self).pointee.add(
           table, operation == SQLITE_INSERT ? after : before,
           operation == SQLITE_DELETE ? before : after)
-      }, Unmanaged.passUnretained(self).toOpaque())
+      }, recorder)
   }
 }

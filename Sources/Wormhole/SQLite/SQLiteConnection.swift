@@ -20,7 +20,7 @@ final class SQLiteConnection: @unchecked Sendable {
   var checkedSchema: Int64?
 
   /// Collects the changed rows; `nil` if nobody asks for them, or SQLite cannot report them.
-  private(set) var recorder: RowRecorder?
+  private(set) var recorder: UnsafeMutablePointer<RowRecorder>?
 
   /// Whether statements that may change something are refused.
   var isForReading = false
@@ -83,8 +83,13 @@ final class SQLiteConnection: @unchecked Sendable {
 
   /// Begins to collect the rows that are changed.
   func recordRows() {
-    let recorder = RowRecorder()
-    if recorder.install(in: handle) { self.recorder = recorder }
+    let recorder = UnsafeMutablePointer<RowRecorder>.allocate(capacity: 1)
+    recorder.initialize(to: RowRecorder())
+    if RowRecorder.install(recorder, in: handle) {
+      self.recorder = recorder
+    } else {
+      recorder.deinitialize(count: 1).deallocate()
+    }
   }
 
   /// Counts the pages of the write-ahead log, instead of letting SQLite checkpoint it.
@@ -105,6 +110,7 @@ final class SQLiteConnection: @unchecked Sendable {
     busyWait.deallocate()
     inBody.deallocate()
     logPages.deallocate()
+    recorder?.deinitialize(count: 1).deallocate()
   }
 
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
