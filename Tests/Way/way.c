@@ -82,13 +82,14 @@ TEST_ON_BUS(way)
 {
         test_bus *bus = test_bus_begin();
         test_child *receiver = test_spawn_role("receiver", NULL);
+        dn_center *center = dn_center_darwin();
 
         CHECK_STREQ(test_child_read_line(receiver), "0");
         for (int i = 0; i <= N_WARM; i++) {
                 test_let_pass_ms(20); /* at rest */
                 if (i == N_WARM)
                         begin();
-                CHECK_EQ(dn_center_post(dn_center_darwin(), NAME, NULL, NULL, 0), 0);
+                CHECK_EQ(dn_center_post(center, NAME, NULL, NULL, 0), 0);
                 if (i == N_WARM)
                         end("poster");
                 CHECK_EQ(atoi(test_child_read_line(receiver)), i + 1);

@@ -31,7 +31,7 @@ static void await_first_attempt(dn__dbus *dbus, uint64_t *deadline_us) DN__REQUI
 
 int dn__dbus_start(dn__carrier *carrier, uint64_t *deadline_us)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
         int r;
 
         if (atomic_load_explicit(&dbus->is_tried, memory_order_acquire))
@@ -61,7 +61,7 @@ static void wake_to_send(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 static int dbus_hold(dn__carrier *carrier, const dn__name *name, bool is_counted,
                      dn__hold **ret_hold)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
         int r;
 
         DN__AUTO_LOCK(&dbus->lock);
@@ -73,7 +73,7 @@ static int dbus_hold(dn__carrier *carrier, const dn__name *name, bool is_counted
 
 static void dbus_set_counted(dn__carrier *carrier, dn__hold *hold, bool is_counted)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
 
         DN__AUTO_LOCK(&dbus->lock);
         dn__rule_set_counted(hold, is_counted);
@@ -82,7 +82,7 @@ static void dbus_set_counted(dn__carrier *carrier, dn__hold *hold, bool is_count
 
 static void dbus_set_region(dn__carrier *carrier, uint64_t region_id)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
 
         DN__AUTO_LOCK(&dbus->lock);
         dn__rules_set_region(&dbus->rules, region_id);
@@ -91,7 +91,7 @@ static void dbus_set_region(dn__carrier *carrier, uint64_t region_id)
 
 static int dbus_await(dn__carrier *carrier, const dn__hold *hold, uint64_t *deadline_us)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
         bool may_wait = !dn__loop_is_current(dbus->loop);
         int r;
 
@@ -109,7 +109,7 @@ static int dbus_await(dn__carrier *carrier, const dn__hold *hold, uint64_t *dead
 
 static void dbus_release(dn__carrier *carrier, dn__hold *hold)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
 
         DN__AUTO_LOCK(&dbus->lock);
         if (hold->interface)
@@ -122,7 +122,7 @@ static void dbus_release(dn__carrier *carrier, dn__hold *hold)
 
 static dn__carrier_status dbus_get_status(dn__carrier *carrier)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
         dn__carrier_status status;
 
         DN__AUTO_LOCK(&dbus->lock);
@@ -136,7 +136,7 @@ static dn__carrier_status dbus_get_status(dn__carrier *carrier)
 
 static void dbus_close(dn__carrier *carrier)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
         bool is_over;
 
         dn__lock_acquire(&dbus->lock);
@@ -152,7 +152,7 @@ static void dbus_close(dn__carrier *carrier)
 
 static void dbus_free(dn__carrier *carrier)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
 
         dn__lock_acquire(&dbus->lock);
         dn__waiting_deinit(&dbus->waiting);

@@ -65,7 +65,7 @@ static void wait_a_moment(dn__dbus *dbus, flush *flush, uint64_t deadline_us)
 
 int dn__dbus_flush(dn__carrier *carrier, uint64_t deadline_us)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
         flush flush = { .look_us = LOOK_MIN_US };
         int r = 0;
 
@@ -91,7 +91,7 @@ int dn__dbus_flush(dn__carrier *carrier, uint64_t deadline_us)
 
 int dn__dbus_take_loss(dn__carrier *carrier)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
         int r;
 
         DN__AUTO_LOCK(&dbus->lock);
@@ -104,7 +104,7 @@ int dn__dbus_take_loss(dn__carrier *carrier)
 
 void dn__dbus_remain_known(dn__carrier *carrier)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
         uint64_t until_us;
 
         dn__lock_acquire(&dbus->lock);

@@ -240,8 +240,6 @@ static void find_out(dn__rules *rules)
 
 void dn__rules_note_post(dn__rules *rules)
 {
-        if (rules->is_native)
-                return;
         if (rules->has_posted)
                 find_out(rules);
         rules->has_posted = true;

@@ -84,8 +84,8 @@ void dn__rules_remove(dn__rules *rules, dn__rule *rule);
  * them. */
 int dn__rules_get_state(const dn__rules *rules, const dn__rule *rule);
 
-/* Notes that a post is made. A process that only posts does not ask whether it is native before its
- * second post: the first would not wait for the answer. */
+/* Notes that a newcomer posts. A process that only posts does not ask whether it is native before
+ * its second post: the first would not wait for the answer. */
 void dn__rules_note_post(dn__rules *rules);
 
 /* Sets the table of this process. If connected, the process becomes a newcomer: its rules were

@@ -19,12 +19,6 @@ bool dn__dbus_is_drained(dn__dbus *dbus)
                 dn__connection_can_send(&dbus->connection));
 }
 
-/* Returns whether posts are written past sd-bus. */
-static bool is_bypassed(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
-{
-        return dbus->connection.takes_whole && dbus->wire->write;
-}
-
 /* --- The outbox ------------------------------------------------------------------------------ */
 
 /* The serials of sd-bus start at 1. */
@@ -46,19 +40,6 @@ static bool add_to_outbox(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&db
 }
 
 /* --- Immediately ----------------------------------------------------------------------------- */
-
-/* In a flood, posts gather until the end of a millisecond, so that one system call takes many to
- * the bus. Processes that share the table have been woken already. */
-static bool is_gathering(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
-{
-        dn__outbox *outbox = &dbus->outbox;
-
-        if (!post->region_id)
-                return false;
-        if (!outbox->until_us)
-                outbox->until_us = dn__throttle_count(&dbus->flood, dn__clock_now_us());
-        return outbox->until_us != 0;
-}
 
 bool dn__dbus_write(dn__dbus *dbus)
 {
@@ -83,11 +64,21 @@ bool dn__dbus_write(dn__dbus *dbus)
         return true;
 }
 
+/* In a flood, posts gather until the end of a millisecond, so that one system call takes many to
+ * the bus. Processes that share the table have been woken already. */
 static int send_by_outbox(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {
+        dn__outbox *outbox = &dbus->outbox;
+        bool may_gather = post->region_id;
+
         if (!add_to_outbox(dbus, post) && !(dn__dbus_write(dbus) && add_to_outbox(dbus, post)))
                 return -EAGAIN;
-        if (!is_gathering(dbus, post))
+        if (may_gather && !outbox->until_us) {
+                outbox->until_us = dn__throttle_count(&dbus->flood, dn__clock_now_us());
+                if (outbox->until_us)
+                        dn__loop_wake(dbus->loop);
+        }
+        if (!may_gather || !outbox->until_us)
                 (void)dn__dbus_write(dbus);
         return 0;
 }
@@ -112,15 +103,9 @@ static int send_by_sd_bus(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&db
         dbus->counts.n_sent++;
         if (post->name.is_reserved)
                 dbus->reserved_us = dn__clock_now_us();
-        return 0;
-}
-
-/* Returns a negative errno if the post must wait. */
-static int send_now(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
-{
         if (!dn__connection_can_send(&dbus->connection))
-                return -EAGAIN;
-        return is_bypassed(dbus) ? send_by_outbox(dbus, post) : send_by_sd_bus(dbus, post);
+                dn__loop_wake(dbus->loop);
+        return 0;
 }
 
 /* --- What the bus has read ------------------------------------------------------------------- */
@@ -154,39 +139,49 @@ static int send_later(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->
         return r < 0 ? r : dn__dbus_report(dbus);
 }
 
+/* The loop writes what the socket did not accept, once it does. */
 static int send_or_keep(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {
-        uint64_t until_us = dbus->outbox.until_us;
+        int r;
 
-        /* The loop writes what the socket did not accept, once it does. */
-        if (dbus->pending.n_posts > 0 || send_now(dbus, post) < 0)
+        if (dbus->pending.n_posts > 0 || !dn__connection_can_send(&dbus->connection))
                 return send_later(dbus, post);
-        if (dbus->outbox.until_us != until_us || !dn__connection_can_send(&dbus->connection))
-                dn__loop_wake(dbus->loop);
-        return 0;
+        r = dbus->connection.takes_whole && dbus->wire->write ? send_by_outbox(dbus, post)
+                                                              : send_by_sd_bus(dbus, post);
+        return r < 0 ? send_later(dbus, post) : 0;
+}
+
+/* Receivers see from the number whether posts before it are missing. */
+static int send_numbered(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        uint64_t *last = dn__numbers_get_last(&dbus->numbers, &post->name);
+        dn__post numbered = *post;
+        int r;
+
+        numbered.body.number = last ? *last + 1 : 0;
+        r = send_or_keep(dbus, &numbered);
+        if (r >= 0 && last)
+                ++*last;
+        return r;
 }
 
 int dn__dbus_post(dn__carrier *carrier, dn__post *post)
 {
-        dn__dbus *dbus = dn__dbus_of(carrier);
-        dn__post numbered = *post;
-        uint64_t deadline_us = 0, *last = NULL;
-        int r;
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
+        uint64_t deadline_us = 0;
+        int r = 0;
 
         assert(post->name.reach != DN__REACH_PROCESS);
-        r = dn__dbus_start(carrier, &deadline_us);
+        if (!atomic_load_explicit(&dbus->is_tried, memory_order_acquire))
+                r = dn__dbus_start(carrier, &deadline_us);
         if (r < 0)
                 return r;
         DN__AUTO_LOCK(&dbus->lock);
-        dn__rules_note_post(&dbus->rules);
-        if (post->is_queued)
-                last = dn__numbers_get_last(&dbus->numbers, &post->name);
-        numbered.body.number = last ? *last + 1 : 0;
-        r = send_or_keep(dbus, &numbered);
+        if (!dbus->rules.is_native)
+                dn__rules_note_post(&dbus->rules);
+        r = post->is_queued ? send_numbered(dbus, post) : send_or_keep(dbus, post);
         if (r < 0)
                 dbus->loss = r;
-        else if (last)
-                ++*last;
         return r;
 }
 
@@ -221,7 +216,7 @@ bool dn__dbus_send_pending(dn__dbus *dbus)
 
         if (!dn__dbus_has_to_send(dbus))
                 return false;
-        if (dbus->outbox.n_posts || is_bypassed(dbus)) {
+        if (dbus->outbox.n_posts || (dbus->connection.takes_whole && dbus->wire->write)) {
                 is_all = fill_outbox(dbus);
                 return dn__dbus_write(dbus) && !is_all;
         }

@@ -32,13 +32,6 @@ typedef struct writer {
         size_t at;
 } writer;
 
-static void write_u64(writer *writer, uint64_t number)
-{
-        writer->at = align_to_8(writer->at);
-        memcpy(writer->bytes + writer->at, &number, sizeof(number));
-        writer->at += sizeof(number);
-}
-
 static void write_text(writer *writer, const char *text, size_t n_text_bytes)
 {
         uint32_t n = (uint32_t)n_text_bytes;
@@ -49,26 +42,20 @@ static void write_text(writer *writer, const char *text, size_t n_text_bytes)
 }
 
 /* A field is a code byte followed by a variant, whose signature is one letter. */
-static void begin_field(writer *writer, char code, char type)
+static void write_field(writer *writer, char code, char type, const char *text, size_t n_text_bytes)
 {
         writer->at = align_to_8(writer->at);
         memcpy(writer->bytes + writer->at, (const char[]){ code, 1, type }, 3);
         writer->at += 4;
-}
-
-static void write_signature(writer *writer)
-{
-        static const char signature[] = { 3, 's', 't', 't', 0 };
-
-        begin_field(writer, SIGNATURE, 'g');
-        memcpy(writer->bytes + writer->at, signature, sizeof(signature));
-        writer->at += sizeof(signature);
+        write_text(writer, text, n_text_bytes);
 }
 
 static size_t write_darwin(const dn__post *post, const char *path, uint32_t serial,
                            char ret_bytes[DN__WIRE_POST_BYTES])
 {
+        static const char signature[] = { SIGNATURE, 1, 'g', 0, 3, 's', 't', 't', 0 };
         const dn__wire *wire = &dn__wire_darwin;
+        const uint64_t numbers[] = { post->generation, post->region_id };
         char interface[DN__WIRE_INTERFACE_BYTES];
         size_t n_interface_bytes = dn__wire_write_interface(wire, &post->name, interface), body;
         writer writer = { ret_bytes, sizeof(header) };
@@ -81,18 +68,18 @@ static size_t write_darwin(const dn__post *post, const char *path, uint32_t seri
         };
 
         memset(ret_bytes, 0, DN__WIRE_POST_BYTES);
-        begin_field(&writer, PATH, 'o');
-        write_text(&writer, path, strlen(path));
-        begin_field(&writer, INTERFACE, 's');
-        write_text(&writer, interface, n_interface_bytes);
-        begin_field(&writer, MEMBER, 's');
-        write_text(&writer, DN__WIRE_MEMBER, sizeof(DN__WIRE_MEMBER) - 1);
-        write_signature(&writer);
+        write_field(&writer, PATH, 'o', path, strlen(path));
+        write_field(&writer, INTERFACE, 's', interface, n_interface_bytes);
+        write_field(&writer, MEMBER, 's', DN__WIRE_MEMBER, sizeof(DN__WIRE_MEMBER) - 1);
+        writer.at = align_to_8(writer.at);
+        memcpy(ret_bytes + writer.at, signature, sizeof(signature));
+        writer.at += sizeof(signature);
         header.n_field_bytes = (uint32_t)(writer.at - sizeof(header));
         body = writer.at = align_to_8(writer.at);
         write_text(&writer, post->name.text, post->name.n_bytes);
-        write_u64(&writer, post->generation);
-        write_u64(&writer, post->region_id);
+        writer.at = align_to_8(writer.at);
+        memcpy(ret_bytes + writer.at, numbers, sizeof(numbers));
+        writer.at += sizeof(numbers);
         header.n_body_bytes = (uint32_t)(writer.at - body);
         memcpy(ret_bytes, &header, sizeof(header));
         return writer.at;
@@ -121,8 +108,7 @@ static size_t make_plain(char *bytes, size_t n_bytes)
                 header.n_field_bytes -= (uint32_t)(n_old - n_new);
                 memcpy(bytes + to, &header, sizeof(header));
                 memset(bytes + writer.at, 0, n_new);
-                begin_field(&writer, PATH, 'o');
-                write_text(&writer, path, strlen(path));
+                write_field(&writer, PATH, 'o', path, strlen(path));
                 to += sizeof(header) + n_new;
                 memmove(bytes + to, bytes + from + sizeof(header) + n_old, n_rest);
                 to += n_rest;

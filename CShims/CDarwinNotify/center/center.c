@@ -97,7 +97,7 @@ int dn__center_check_object(const dn_center *center, const void *object)
 {
         size_t n_bytes;
 
-        if (center->ops->objects != DN_OBJECTS_TEXTS || !object)
+        if (center->ops->objects != DN_OBJECTS_TEXTS)
                 return 0;
         n_bytes = strlen(object);
         if (n_bytes > DN_OBJECT_MAX_BYTES)
@@ -107,14 +107,18 @@ int dn__center_check_object(const dn_center *center, const void *object)
 
 int dn__center_post(dn_center *center, dn__post *post)
 {
-        dn__hub *hub DN__UNREFS_HUB = NULL;
+        dn__hub *hub;
         int r;
 
         if (post->name.is_reserved && !dn__name_may_post(&post->name, geteuid()))
                 return -EACCES;
         DN__PROBE(post, post->name.text);
         r = dn__hub_get(center, &hub);
-        return r < 0 ? r : center->ops->post(hub, post);
+        if (r < 0)
+                return r;
+        r = center->ops->post(hub, post);
+        dn__hub_unref(hub);
+        return r;
 }
 
 int dn_center_post(dn_center *center, const char *name, const void *object,
@@ -136,7 +140,7 @@ int dn_center_post(dn_center *center, const char *name, const void *object,
                 return -EINVAL;
         post.is_queued = center->ops->is_queued;
         r = dn__name_init(&post.name, name, center->ops->reach);
-        if (r == 0)
+        if (r == 0 && object)
                 r = dn__center_check_object(center, object);
         return r < 0 ? r : dn__center_post(center, &post);
 }

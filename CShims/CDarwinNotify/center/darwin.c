@@ -118,11 +118,15 @@ static void post_inside(dn__hub *hub, dn__post *post)
 
         dn__hub_lock(hub);
         topic = dn__topic_find(hub, &post->name);
-        if (topic && topic->slot) {
+        if (!topic) {
+                dn__hub_unlock(hub);
+                return;
+        }
+        if (topic->slot) {
                 post->region_id = atomic_load(&hub->member.region)->id;
                 post->generation = dn__slot_count_post(topic->slot);
                 (void)dn__topic_hand_counted(topic, post->generation);
-        } else if (topic) {
+        } else {
                 (void)dn__topic_hand_one(topic);
         }
         dn__hub_unlock_and_run(hub);

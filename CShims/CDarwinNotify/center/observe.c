@@ -121,7 +121,7 @@ static int observe(dn_center *center, const dn_filter *filter, dn_observer *obse
         int r;
 
         r = read_name(center->ops, filter, &name);
-        if (r == 0)
+        if (r == 0 && filter->object)
                 r = dn__center_check_object(center, filter->object);
         if (r == 0)
                 r = dn__hub_get(center, &hub);

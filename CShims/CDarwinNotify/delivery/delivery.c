@@ -66,20 +66,18 @@ void dn__delivery_invoke(dn_observer *observer, const dn_event *event)
 
 /* --- Walking the list ---------------------------------------------------------------------- */
 
-static dn_observer *observer_at(const dn__post_queue *queue, dn__link *link) DN__HUB_LOCKED
-{
-        return link == &queue->observers ? NULL : DN__CONTAINER(link, dn_observer, link);
-}
-
 static void cursor_move(dn__cursor *cursor, dn__link *link) DN__HUB_LOCKED
 {
-        dn_observer *observer = observer_at(cursor->queue, link);
+        cursor->at = NULL;
+        for (; link != &cursor->queue->observers; link = link->next) {
+                dn_observer *observer = DN__CONTAINER(link, dn_observer, link);
 
-        while (observer && observer->is_cancelled)
-                observer = observer_at(cursor->queue, observer->link.next);
-        if (observer)
+                if (observer->is_cancelled)
+                        continue;
                 observer->n_pins++;
-        cursor->at = observer;
+                cursor->at = observer;
+                return;
+        }
 }
 
 void dn__cursor_init(dn__cursor *cursor, dn__post_queue *queue)
@@ -208,28 +206,25 @@ static void refuse_run(dn__post_queue *queue)
         dn__post_queue_unref(queue);
 }
 
-/* Enqueues the runs of the first ready queue. Returns whether more queues are ready. */
-static bool unlock_and_run_one(dn__hub *hub) DN__RELEASES(&dn__hub_guard)
-{
-        dn__post_queue *queue = DN__LIST_FIRST(dn__post_queue, &hub->ready, ready_link);
-        uint32_t n_runs = 0;
-        bool has_more;
-
-        if (queue) {
-                dn__list_remove(&queue->ready_link);
-                n_runs = queue->n_ready;
-                queue->n_ready = 0;
-        }
-        has_more = !dn__list_is_empty(&hub->ready);
-        dn__hub_unlock(hub);
-        while (n_runs-- > 0) /* each keeps the queue alive */
-                if (dn__executor_enqueue(queue->executor, run_queue, queue) < 0)
-                        refuse_run(queue);
-        return has_more;
-}
-
 void dn__hub_unlock_and_run(dn__hub *hub)
 {
-        while (unlock_and_run_one(hub))
+        for (;;) {
+                dn__post_queue *queue = DN__LIST_FIRST(dn__post_queue, &hub->ready, ready_link);
+                uint32_t n_runs = 0;
+                bool has_more;
+
+                if (queue) {
+                        dn__list_remove(&queue->ready_link);
+                        n_runs = queue->n_ready;
+                        queue->n_ready = 0;
+                }
+                has_more = !dn__list_is_empty(&hub->ready);
+                dn__hub_unlock(hub);
+                while (n_runs-- > 0) /* each keeps the queue alive */
+                        if (dn__executor_enqueue(queue->executor, run_queue, queue) < 0)
+                                refuse_run(queue);
+                if (!has_more)
+                        return;
                 dn__hub_lock(hub);
+        }
 }

@@ -159,7 +159,7 @@ typedef struct enqueuing {
         int r;
 } enqueuing;
 
-static void run_enqueue(void *context)
+static void enqueue_at_host(void *context)
 {
         enqueuing *enqueuing = context;
         const dn_executor *target = enqueuing->target;
@@ -172,8 +172,7 @@ int dn__executor_enqueue(dn__executor *executor, dn_work_fn work, void *argument
         enqueuing enqueuing = { &executor->target, work, argument, -ECANCELED };
 
         if (executor->target.enqueue == dn__loop_enqueue)
-                run_enqueue(&enqueuing);
-        else
-                (void)dn__host_handle(run_enqueue, &enqueuing);
+                return dn__loop_enqueue(executor->target.context, work, argument);
+        (void)dn__host_handle(enqueue_at_host, &enqueuing);
         return enqueuing.r;
 }

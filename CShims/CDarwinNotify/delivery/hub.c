@@ -130,17 +130,17 @@ int dn__hub_get(dn_center *center, dn__hub **ret_hub)
 {
         hub_making making = { center, -ENOMEM };
         dn__per_process *found;
-        dn__hub *hub = center ? dn__hub_find(center) : NULL;
+        dn__hub *hub;
 
         if (!center)
                 return -EINVAL;
-        if (!hub) {
+        found = dn__per_process_find(&center->hub);
+        if (!found)
                 found = dn__per_process_get(&center->hub, make_hub, discard_hub, &making);
-                if (!found)
-                        return making.r;
-                hub = DN__CONTAINER(found, dn__hub, process);
-        }
-        dn__hub_ref(hub);
+        if (!found)
+                return making.r;
+        hub = DN__CONTAINER(found, dn__hub, process);
+        atomic_fetch_add_explicit(&hub->n_refs, 1, memory_order_relaxed);
         if (!atomic_load_explicit(&hub->is_listed, memory_order_acquire))
                 enlist(hub);
         *ret_hub = hub;

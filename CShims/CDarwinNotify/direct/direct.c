@@ -65,14 +65,9 @@ typedef struct direct {
         dn__lock lock; /* of changes to the sleeper and the region */
 } direct;
 
-static direct *direct_of(dn__carrier *carrier)
-{
-        return DN__CONTAINER(carrier, direct, carrier);
-}
-
 dn__loop *dn__direct_get_loop(dn__carrier *carrier)
 {
-        return direct_of(carrier)->loop;
+        return DN__CONTAINER(carrier, direct, carrier)->loop;
 }
 
 static dn__wake_word *word_of(dn__region *region)
@@ -91,23 +86,19 @@ static void release(direct *direct)
 
 static void judge_nap(nap *nap, uint64_t n_posts, uint64_t now_us)
 {
-        if (!nap->is_over)
-                return;
         nap->is_over = false;
         nap->was_flood = n_posts > 1;
         if (!nap->was_flood)
                 nap->trial_us = now_us + NAP_TRIALS_EVERY_US;
 }
 
-/* Counts a look that found this many new posts. */
+/* Counts a look that found this many new posts, at least one. */
 static void note_look(nap *nap, uint64_t n_posts)
 {
-        uint64_t now_us, end_us;
+        uint64_t now_us = dn__clock_now_us(), end_us;
 
-        if (!n_posts)
-                return;
-        now_us = dn__clock_now_us();
-        judge_nap(nap, n_posts, now_us);
+        if (nap->is_over)
+                judge_nap(nap, n_posts, now_us);
         end_us = dn__throttle_count(&nap->looks, now_us);
         if (!end_us)
                 return;
@@ -120,11 +111,8 @@ static void note_look(nap *nap, uint64_t n_posts)
         }
 }
 
-/* Sleeps if there is a flood. */
 static void take_nap(nap *nap)
 {
-        if (!nap->is_due)
-                return;
         dn__clock_sleep_until(nap->until_us);
         nap->is_due = false;
         nap->is_over = true;
@@ -151,7 +139,8 @@ static bool prepare_looker(dn__source *source, dn__wait *wait)
         (void)wait;
         if (!is_sleeper(looker))
                 return looker == &looker->direct->own;
-        take_nap(&looker->nap);
+        if (looker->nap.is_due)
+                take_nap(&looker->nap);
         return !region || (!dn__ring_is_marked(region) &&
                            !is_new_move(looker, region, dn__region_get_moved(region)));
 }
@@ -183,7 +172,8 @@ static void take_posts(looker *looker, const dn__region *region)
         looker->seen_moved = moved;
         looker->n_found = 0;
         dn__ring_take(region, bring, looker);
-        note_look(&looker->nap, looker->n_found);
+        if (looker->n_found)
+                note_look(&looker->nap, looker->n_found);
         if (is_new)
                 direct->options.sink->may_have_missed(direct->options.context);
 }
@@ -221,7 +211,8 @@ static const dn__source_ops source_ops = { prepare_looker, dispatch_looker };
 /* If the process has moved since the post was counted, the table before was left. */
 static int direct_post(dn__carrier *carrier, dn__post *post)
 {
-        const dn__region *region = atomic_load(direct_of(carrier)->options.table);
+        const direct *direct = DN__CONTAINER(carrier, struct direct, carrier);
+        const dn__region *region = atomic_load(direct->options.table);
         dn__shm_slot *slot;
 
         if (!region)
@@ -284,7 +275,7 @@ static void sleep_on_own_thread(direct *direct) DN__REQUIRES(&direct->lock)
 
 static int direct_start(dn__carrier *carrier, uint64_t *deadline_us)
 {
-        direct *direct = direct_of(carrier);
+        direct *direct = DN__CONTAINER(carrier, struct direct, carrier);
         dn__loop *host = direct->options.get_host();
         int r;
 
@@ -306,7 +297,7 @@ static int direct_start(dn__carrier *carrier, uint64_t *deadline_us)
 
 static int direct_use_own_thread(dn__carrier *carrier)
 {
-        direct *direct = direct_of(carrier);
+        direct *direct = DN__CONTAINER(carrier, struct direct, carrier);
         int r;
 
         if (atomic_load(&direct->needs_own_thread))
@@ -324,7 +315,7 @@ static int direct_use_own_thread(dn__carrier *carrier)
 /* A guest finds that it need not stay. */
 static void direct_close(dn__carrier *carrier)
 {
-        direct *direct = direct_of(carrier);
+        direct *direct = DN__CONTAINER(carrier, struct direct, carrier);
 
         dn__lock_acquire(&direct->lock);
         set_sleeper(direct, NULL);
@@ -341,7 +332,7 @@ static void loop_closed(void *context)
 
 static void direct_free(dn__carrier *carrier)
 {
-        direct *direct = direct_of(carrier);
+        direct *direct = DN__CONTAINER(carrier, struct direct, carrier);
 
         dn__lock_deinit(&direct->lock);
         free(direct);
@@ -349,7 +340,7 @@ static void direct_free(dn__carrier *carrier)
 
 void dn__direct_set_region(dn__carrier *carrier, dn__region *region)
 {
-        direct *direct = direct_of(carrier);
+        direct *direct = DN__CONTAINER(carrier, struct direct, carrier);
         dn__loop *sleeper;
 
         DN__AUTO_LOCK(&direct->lock);

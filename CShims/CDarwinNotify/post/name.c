@@ -46,48 +46,37 @@ dn__name dn__name_of_owner(const char *name, char *bytes)
         };
 }
 
-static bool is_reserved(const char *text)
-{
-        return dn__text_begins_with(text, USER_PREFIX) ||
-               dn__text_begins_with(text, SYSTEM_PREFIX);
-}
-
-static int init(dn__name *ret_name, const char *text, dn__reach widest)
-{
-        dn__reach reach = widest;
-        size_t n_bytes = strlen(text);
-
-        if (!dn__utf8_is_valid(text, n_bytes))
-                return -EINVAL;
-        if (reach != DN__REACH_PROCESS && dn__text_begins_with(text, PROCESS_PREFIX))
-                reach = DN__REACH_PROCESS;
-        if (reach != DN__REACH_PROCESS && n_bytes > DN_NAME_MAX_BYTES)
-                return -ENAMETOOLONG;
-        *ret_name = (dn__name){
-                .text = text,
-                .n_bytes = n_bytes,
-                .hash = dn__hash64(text, n_bytes),
-                .reach = reach,
-                .is_reserved = reach != DN__REACH_PROCESS && is_reserved(text),
-        };
-        return 0;
-}
-
 int dn__name_init(dn__name *ret_name, const char *text, dn__reach widest)
 {
-        return text && *text ? init(ret_name, text, widest) : -EINVAL;
+        dn__name name = { .text = text, .n_bytes = text ? strlen(text) : 0, .reach = widest };
+
+        if (!name.n_bytes || !dn__utf8_is_valid(text, name.n_bytes))
+                return -EINVAL;
+        if (dn__text_begins_with(text, PROCESS_PREFIX))
+                name.reach = DN__REACH_PROCESS;
+        name.hash = dn__hash64(text, name.n_bytes);
+        if (name.reach == DN__REACH_BEYOND) {
+                if (name.n_bytes > DN_NAME_MAX_BYTES)
+                        return -ENAMETOOLONG;
+                name.is_reserved = dn__text_begins_with(text, USER_PREFIX) ||
+                                   dn__text_begins_with(text, SYSTEM_PREFIX);
+        }
+        *ret_name = name;
+        return 0;
 }
 
 int dn__name_init_prefix(dn__name *ret_name, const char *text, dn__reach widest)
 {
-        int r = init(ret_name, text ? text : "", widest);
+        dn__name name = { .text = "", .reach = widest, .hash = dn__hash64("", 0) };
+        int r = text && *text ? dn__name_init(&name, text, widest) : 0;
 
-        if (r == 0) {
-                ret_name->is_prefix = true;
-                /* Differs from the name with the same text. */
-                ret_name->hash = ~ret_name->hash;
-        }
-        return r;
+        if (r < 0)
+                return r;
+        name.is_prefix = true;
+        /* Differs from the name with the same text. */
+        name.hash = ~name.hash;
+        *ret_name = name;
+        return 0;
 }
 
 dn__name dn__name_copy(const dn__name *name, char *bytes)

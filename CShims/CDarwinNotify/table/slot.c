@@ -22,29 +22,17 @@
 /* How often to look for room: each time, another name took the slot found. */
 #define N_ATTEMPTS 64
 
-/* Returns a word of a name. Unused bytes of the last word are zero. */
+/* Returns a word of a name. Unused bytes are zero. */
 static uint64_t word_of(const dn__name *name, size_t i)
 {
-        const char *text = name->text + i * sizeof(uint64_t);
-        size_t n_bytes = name->n_bytes - i * sizeof(uint64_t);
+        size_t at = i * sizeof(uint64_t);
         uint64_t word = 0;
 
-        if (n_bytes >= sizeof(word))
-                memcpy(&word, text, sizeof(word)); /* by one instruction */
-        else
-                memcpy(&word, text, n_bytes);
+        if (at + sizeof(word) <= name->n_bytes)
+                memcpy(&word, name->text + at, sizeof(word)); /* by one instruction */
+        else if (at < name->n_bytes)
+                memcpy(&word, name->text + at, name->n_bytes - at);
         return word;
-}
-
-static size_t count_words(const dn__name *name)
-{
-        return (name->n_bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-}
-
-/* 0 marks a free slot. */
-static uint64_t tag_of(uint64_t hash)
-{
-        return hash ? hash : 1;
 }
 
 static size_t index_of(const dn__region *region, const dn__shm_slot *slot)
@@ -52,24 +40,22 @@ static size_t index_of(const dn__region *region, const dn__shm_slot *slot)
         return (size_t)(slot - region->table->slots);
 }
 
-static bool slot_has_name(const dn__shm_slot *slot, const dn__name *name)
+/* Most tags belong to other names: only an equal one is read again, with acquire order, before the
+ * name. */
+static bool is_slot_of(const dn__region *region, const dn__shm_slot *slot, const dn__name *name)
 {
-        if (atomic_load_explicit(&slot->n_name_bytes, memory_order_relaxed) != name->n_bytes)
+        const dn__shm_table *table = region->table;
+        const _Atomic uint64_t *tag = &table->tags[slot - table->slots];
+        uint64_t own = name->hash ? name->hash : 1; /* 0 marks a free slot */
+
+        if (atomic_load_explicit(tag, memory_order_relaxed) != own ||
+            atomic_load_explicit(tag, memory_order_acquire) != own ||
+            atomic_load_explicit(&slot->n_name_bytes, memory_order_relaxed) != name->n_bytes)
                 return false;
-        for (size_t i = 0; i < count_words(name); i++)
+        for (size_t i = 0; i * sizeof(uint64_t) < name->n_bytes; i++)
                 if (atomic_load_explicit(&slot->name[i], memory_order_relaxed) != word_of(name, i))
                         return false;
         return true;
-}
-
-/* Most tags belong to other names: only an equal one is read again, with acquire order, before the
- * name. */
-static bool has_tag(const dn__region *region, const dn__shm_slot *slot, uint64_t hash)
-{
-        const _Atomic uint64_t *tag = &region->table->tags[index_of(region, slot)];
-
-        return atomic_load_explicit(tag, memory_order_relaxed) == tag_of(hash) &&
-               atomic_load_explicit(tag, memory_order_acquire) == tag_of(hash);
 }
 
 dn__shm_slot *dn__slot_find(const dn__region *region, const dn__name *name)
@@ -80,8 +66,7 @@ dn__shm_slot *dn__slot_find(const dn__region *region, const dn__name *name)
         if (!dn__shm_set_is_named(table, set))
                 return NULL;
         for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++)
-                if (has_tag(region, &table->slots[i], name->hash) &&
-                    slot_has_name(&table->slots[i], name))
+                if (is_slot_of(region, &table->slots[i], name))
                         return &table->slots[i];
         return NULL;
 }
@@ -92,11 +77,11 @@ uint64_t dn__slot_count_for_others(const dn__region *region, dn__shm_slot *slot,
         uint64_t generation;
 
         dn__slot_note_time(slot);
-        generation = dn__slot_get_generation(slot);
+        generation = atomic_load(&slot->generation);
         /* A slot's count increases when it passes to another name: so it had this name from the
          * reading of the generation until the increment. */
         do {
-                if (!has_tag(region, slot, name->hash) || !slot_has_name(slot, name))
+                if (!is_slot_of(region, slot, name))
                         return 0;
         } while (!atomic_compare_exchange_weak(&slot->generation, &generation, generation + 1));
         return generation + 1;
@@ -239,13 +224,12 @@ static void slot_set_name(dn__region *region, dn__shm_slot *slot, const dn__name
         for (size_t i = 0; i < DN__SHM_HOLDER_WORDS; i++)
                 atomic_store_explicit(&slot->holders[i], 0, memory_order_relaxed);
         for (size_t i = 0; i < DN__SHM_NAME_WORDS; i++)
-                atomic_store_explicit(&slot->name[i], i < count_words(name) ? word_of(name, i) : 0,
-                                      memory_order_relaxed);
+                atomic_store_explicit(&slot->name[i], word_of(name, i), memory_order_relaxed);
         atomic_store_explicit(&slot->n_name_bytes, name->n_bytes, memory_order_relaxed);
         /* The count continues from the previous name's: only 0 means "not counted". */
         atomic_store_explicit(&slot->named, dn__slot_count_post(slot), memory_order_relaxed);
         atomic_store_explicit(&slot->state, 0, memory_order_relaxed);
-        atomic_store_explicit(tag, tag_of(name->hash), memory_order_release);
+        atomic_store_explicit(tag, name->hash ? name->hash : 1, memory_order_release);
 }
 
 /* The state ended with the last process that held the name. */

@@ -187,7 +187,7 @@ void dn__loop_wake(dn__loop *loop)
         dn__wake_word *word = atomic_load(&loop->word);
         uint32_t rung;
 
-        if (dn__loop_is_current(loop))
+        if (current == loop)
                 return;
         if (!loop->options.polls) {
                 dn__wake_ring(word, scope_of(loop, word));
@@ -315,8 +315,6 @@ static int start(dn__loop *loop) DN__REQUIRES(&loop->lock)
 {
         int r;
 
-        if (loop->is_started)
-                return 0;
         r = dn__thread_start(loop->options.thread_name, loop_main, loop);
         loop->is_started = r == 0;
         return r;
@@ -325,7 +323,7 @@ static int start(dn__loop *loop) DN__REQUIRES(&loop->lock)
 int dn__loop_start(dn__loop *loop)
 {
         DN__AUTO_LOCK(&loop->lock);
-        return start(loop);
+        return loop->is_started ? 0 : start(loop);
 }
 
 int dn__loop_enqueue(void *context, dn_work_fn work, void *argument)
@@ -336,7 +334,7 @@ int dn__loop_enqueue(void *context, dn_work_fn work, void *argument)
 
         dn__lock_acquire(&loop->lock);
         is_first = loop->queue.n_items == 0;
-        r = start(loop);
+        r = loop->is_started ? 0 : start(loop);
         if (r == 0)
                 r = dn__queue_push(&loop->queue, (dn__queued_work){ work, argument });
         /* If other work is already waiting, the thread that queued the first one rings. Under the

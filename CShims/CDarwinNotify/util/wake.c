@@ -9,14 +9,12 @@
 
 #include "util/clock.h"
 
-static int operation(int operation, dn__wake_scope scope)
-{
-        return scope == DN__WAKE_PRIVATE ? operation | FUTEX_PRIVATE_FLAG : operation;
-}
+/* Of futex operations. */
+static const int flags[] = { [DN__WAKE_SHARED] = 0, [DN__WAKE_PRIVATE] = FUTEX_PRIVATE_FLAG };
 
 void dn__wake_rouse(dn__wake_word *word, dn__wake_scope scope)
 {
-        (void)syscall(SYS_futex, word, operation(FUTEX_WAKE, scope), INT_MAX, NULL, NULL, 0);
+        (void)syscall(SYS_futex, word, FUTEX_WAKE | flags[scope], INT_MAX, NULL, NULL, 0);
 }
 
 bool dn__wake_stay_asleep(dn__wake_word *word, uint32_t asleep, dn__wake_scope scope,
@@ -29,7 +27,7 @@ bool dn__wake_stay_asleep(dn__wake_word *word, uint32_t asleep, dn__wake_scope s
                 if (atomic_load(word) != asleep)
                         return true;
                 /* This futex operation takes an absolute CLOCK_MONOTONIC deadline. */
-                r = syscall(SYS_futex, word, operation(FUTEX_WAIT_BITSET, scope), asleep,
+                r = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | flags[scope], asleep,
                             until_us == DN__NEVER ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY);
         }
         /* EAGAIN: it was rung just now. Any error other than a timeout would recur immediately: the
