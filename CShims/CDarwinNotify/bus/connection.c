@@ -164,28 +164,18 @@ bool dn__connection_is_read(dn__connection *connection)
         int fd = sd_bus_get_fd(connection->bus), n_unread = 0, error = 0;
         socklen_t n_bytes = sizeof(error);
 
-        if (fd < 0 || ioctl(fd, SIOCOUTQ, &n_unread) < 0 || n_unread > 0 ||
-            !dn__connection_is_intact(connection))
+        if (fd < 0 || ioctl(fd, SIOCOUTQ, &n_unread) < 0 || n_unread > 0)
                 return false;
         if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n_bytes) == 0)
                 connection->was_unread = connection->was_unread || error;
         return !connection->was_unread;
 }
 
-/* Returns whether the connection may be written to; if not, only reconnecting helps. */
-static bool check_descriptor(dn__connection *connection)
-{
-        connection->is_broken = connection->is_broken || !dn__connection_is_intact(connection);
-        return !connection->is_broken;
-}
-
+/* Does not look at the descriptor for each post: if its number has passed to a file of the host,
+ * send() fails, unless that is a socket. */
 bool dn__connection_write(dn__connection *connection, const char *bytes, size_t n_bytes)
 {
-        ssize_t n_taken;
-
-        if (!check_descriptor(connection))
-                return false;
-        n_taken = send(sd_bus_get_fd(connection->bus), bytes, n_bytes,
+        ssize_t n_taken = send(sd_bus_get_fd(connection->bus), bytes, n_bytes,
                        MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n_taken == (ssize_t)n_bytes)
                 return true;
@@ -194,6 +184,14 @@ bool dn__connection_write(dn__connection *connection, const char *bytes, size_t 
         connection->is_broken = connection->is_broken || n_taken >= 0 ||
                                 (errno != EAGAIN && errno != EINTR);
         return false;
+}
+
+/* Returns whether sd-bus may write to the connection; if not, only reconnecting helps. It also writes
+ * to files that are no sockets. */
+static bool check_descriptor(dn__connection *connection)
+{
+        connection->is_broken = connection->is_broken || !dn__connection_is_intact(connection);
+        return !connection->is_broken;
 }
 
 /* Returns 0 or a negative errno, after which only reconnecting helps. */

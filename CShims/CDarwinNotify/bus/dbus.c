@@ -29,9 +29,8 @@ static void await_first_attempt(dn__dbus *dbus, uint64_t *deadline_us) DN__REQUI
         atomic_store(&dbus->is_tried, true);
 }
 
-int dn__dbus_start(dn__carrier *carrier, uint64_t *deadline_us)
+int dn__dbus_begin(dn__dbus *dbus, uint64_t *deadline_us)
 {
-        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
         int r;
 
         if (atomic_load_explicit(&dbus->is_tried, memory_order_acquire))
@@ -43,10 +42,27 @@ int dn__dbus_start(dn__carrier *carrier, uint64_t *deadline_us)
         if (!dbus->is_started) {
                 dbus->is_started = true;
                 dbus->connect_us = 0;
+                dn__dbus_seek(dbus);
                 dn__loop_wake(dbus->loop);
         }
         await_first_attempt(dbus, deadline_us);
         return 0;
+}
+
+static void want(dn__dbus *dbus)
+{
+        DN__AUTO_LOCK(&dbus->lock);
+        atomic_store(&dbus->is_wanted, true);
+        dn__dbus_seek(dbus);
+}
+
+static int dbus_start(dn__carrier *carrier, uint64_t *deadline_us)
+{
+        dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
+
+        if (!atomic_load(&dbus->is_wanted))
+                want(dbus);
+        return dn__dbus_begin(dbus, deadline_us);
 }
 
 /* --- One match rule for each name ------------------------------------------------------------ */
@@ -169,7 +185,7 @@ static void dbus_free(dn__carrier *carrier)
 }
 
 static const dn__carrier_ops dbus_ops = {
-        .start = dn__dbus_start,
+        .start = dbus_start,
         .hold = dbus_hold,
         .set_counted = dbus_set_counted,
         .await = dbus_await,

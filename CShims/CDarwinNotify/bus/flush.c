@@ -43,9 +43,12 @@ static bool is_flushed(dn__dbus *dbus, flush *flush) DN__REQUIRES(&dbus->lock)
         }
         if (!flush->is_drained)
                 return false;
+        /* Before the kernel is asked: it would speak of a file of the host. */
+        if (is_gone(dbus))
+                return true;
         is_read = dn__dbus_note_read(dbus);
         return is_read || flush->n_connects != dbus->counts.n_connects ||
-               !dn__connection_is_ready(&dbus->connection) || is_gone(dbus);
+               !dn__connection_is_ready(&dbus->connection) || dbus->connection.was_unread;
 }
 
 static void wait_a_moment(dn__dbus *dbus, flush *flush, uint64_t deadline_us)
@@ -73,10 +76,12 @@ int dn__dbus_flush(dn__carrier *carrier, uint64_t deadline_us)
         dn__lock_acquire(&dbus->lock);
         while (!is_flushed(dbus, &flush)) {
                 /* A bus being connected to may accept them soon; an absent one will not. */
-                if (!dn__connection_is_open(&dbus->connection))
+                if (!dn__connection_is_open(&dbus->connection)) {
+                        dn__dbus_seek(dbus);
                         r = -ENOTCONN;
-                else if (!flush.may_wait || dn__clock_now_us() >= deadline_us)
+                } else if (!flush.may_wait || dn__clock_now_us() >= deadline_us) {
                         r = -ETIMEDOUT;
+                }
                 if (r < 0)
                         break;
                 wait_a_moment(dbus, &flush, deadline_us);

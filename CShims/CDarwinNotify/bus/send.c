@@ -133,6 +133,8 @@ static int send_later(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->
         bool is_first = dbus->pending.n_posts == 0;
         int r;
 
+        if (!dn__connection_is_open(&dbus->connection))
+                dn__dbus_seek(dbus);
         r = dn__pending_add(&dbus->pending, post);
         if (is_first)
                 dn__loop_wake(dbus->loop);
@@ -173,7 +175,7 @@ int dn__dbus_post(dn__carrier *carrier, dn__post *post)
 
         assert(post->name.reach != DN__REACH_PROCESS);
         if (!atomic_load_explicit(&dbus->is_tried, memory_order_acquire))
-                r = dn__dbus_start(carrier, &deadline_us);
+                r = dn__dbus_begin(dbus, &deadline_us);
         if (r < 0)
                 return r;
         DN__AUTO_LOCK(&dbus->lock);

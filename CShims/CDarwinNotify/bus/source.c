@@ -17,6 +17,20 @@
 /* Work allowed for reading, callbacks and sending before other sources get their turn. */
 #define TURN_N_STEPS 256
 
+/* How long a process that only posts looks for a bus that may restart. After that, it looks again
+ * when it posts. */
+#define SEARCH_US (60 * DN__US_PER_SECOND)
+
+void dn__dbus_seek(dn__dbus *dbus)
+{
+        dbus->search_us = dn__clock_after_us(SEARCH_US);
+        if (!dbus->is_resting)
+                return;
+        dbus->is_resting = false;
+        dbus->connect_us = 0;
+        dn__loop_wake(dbus->loop);
+}
+
 /* Many processes lose a bus at once. The clock, scrambled, spreads their reconnections. */
 static void connect_later(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
@@ -25,6 +39,9 @@ static void connect_later(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
         dbus->backoff_us = dn__clock_earlier(2 * dbus->backoff_us, DN__BACKOFF_MAX_US);
         dbus->connect_us = dn__clock_after_us(half_us + dn__clock_now_us() * 2654435761u %
                                                                 (half_us + 1));
+        dbus->is_resting = !atomic_load(&dbus->is_wanted) && dbus->connect_us > dbus->search_us;
+        if (dbus->is_resting)
+                dbus->connect_us = DN__NEVER;
         atomic_store(&dbus->is_tried, true);
         dn__condition_broadcast(&dbus->changed);
 }
@@ -43,6 +60,7 @@ static void disconnect(dn__dbus *dbus, int reason) DN__REQUIRES(&dbus->lock)
 {
         dbus->failure = reason;
         if (dn__connection_is_ready(&dbus->connection)) {
+                dn__dbus_seek(dbus);
                 dbus->counts.n_losses++;
                 dn__dbus_note_unread(dbus);
                 if (dn__clock_now_us() - dbus->connected_us > GOOD_CONNECTION_US)
@@ -189,6 +207,7 @@ static bool is_over(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 static void let_go(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
         dbus->is_closed = true;
+        dbus->is_resting = false;
         dbus->connect_us = DN__NEVER;
         dn__waiting_deinit(&dbus->waiting);
         drop_connection(dbus);

@@ -51,7 +51,8 @@ struct dn__dbus {
         dn__address address;
         const dn__wire *wire;
         dn__sharer *sharer;      /* borrowed; constant once started; NULL: none */
-        _Atomic bool is_tried; /* the first attempt to connect has finished */
+        _Atomic bool is_tried;  /* the first attempt to connect has finished */
+        _Atomic bool is_wanted; /* for more than posts: looks for the bus until it is found */
 
         dn__lock lock;
         dn__condition changed; /* signals anything a caller may wait for */
@@ -75,6 +76,8 @@ struct dn__dbus {
         bool is_closed DN__GUARDED_BY(&lock);
         size_t n_backlog DN__GUARDED_BY(&lock); /* messages since the last check for missed posts */
         uint64_t connect_us DN__GUARDED_BY(&lock);
+        uint64_t search_us DN__GUARDED_BY(&lock); /* how long only posts look for the bus */
+        bool is_resting DN__GUARDED_BY(&lock);    /* has not found it in that time */
         uint64_t connected_us DN__GUARDED_BY(&lock);
         uint64_t backoff_us DN__GUARDED_BY(&lock);
         uint64_t missed_us DN__GUARDED_BY(&lock); /* when to call may_have_missed */
@@ -92,8 +95,11 @@ static inline dn__dbus *dn__dbus_of(dn__carrier *carrier)
 /* Waits for any change; returns false at the deadline. */
 bool dn__dbus_wait(dn__dbus *dbus, uint64_t *deadline_us) DN__REQUIRES(&dbus->lock);
 
-/* The `start` of its operations. */
-int dn__dbus_start(dn__carrier *carrier, uint64_t *deadline_us);
+/* The `start` of its operations, for posts. */
+int dn__dbus_begin(dn__dbus *dbus, uint64_t *deadline_us);
+
+/* Looks for the bus from now on: for a while, if the process only posts. */
+void dn__dbus_seek(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
 
 /* --- flush.c: operations that wait until the bus has read what was sent ----------------------- */
 

@@ -136,4 +136,77 @@ TEST_ON_BUS(restartsRestoreAllRulesAndLeakNothing)
         CHECK_EQ(test_n_threads(), n_threads);
 }
 
+/* --- A bus that is not there ----------------------------------------------------------------- */
+
+static bool is_resting(dn__dbus *dbus)
+{
+        DN__AUTO_LOCK(&dbus->lock);
+        return dbus->is_resting && dbus->connect_us == DN__NEVER;
+}
+
+/* As if it had looked for the bus for long enough. */
+static void end_search(dn__dbus *dbus)
+{
+        DN__AUTO_LOCK(&dbus->lock);
+        dbus->search_us = 0;
+}
+
+/* Returns the carrier of a process that has only posted, once it rests. */
+static dn__dbus *rest(const test_bus *bus)
+{
+        dn__dbus *dbus;
+
+        test_bus_use(bus);
+        (void)dn_center_post(dn_center_darwin(), "first", NULL, NULL, 0);
+        dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
+        end_search(dbus);
+        WAIT_UNTIL(is_resting(dbus));
+        return dbus;
+}
+
+TEST_ON_BUS(aProcessThatOnlyPostsStopsLookingForTheBusUntilItPosts)
+{
+        test_bus *bus = test_bus_prepare(NULL);
+        dn__dbus *dbus = rest(bus);
+
+        test_bus_start_again(bus);
+        test_peer *peer = test_peer_open_watching(bus);
+        CHECK(is_resting(dbus));
+        CHECK_EQ(statistic(DN_STATISTIC_CONNECTS), 0);
+        (void)dn_center_post(dn_center_darwin(), "second", NULL, NULL, 0);
+        test_peer_await(peer, "first", NULL);
+        test_peer_await(peer, "second", NULL);
+}
+
+TEST_ON_BUS(aQuestionAboutTheBusMakesAProcessLookForItAgain)
+{
+        test_bus *bus = test_bus_prepare(NULL);
+
+        (void)rest(bus);
+        test_bus_start_again(bus);
+        WAIT_UNTIL_EQ(dn_center_is_on_bus(dn_center_darwin()), 1);
+}
+
+TEST_ON_BUS(aFlushMakesAProcessLookForTheBusAgain)
+{
+        test_bus *bus = test_bus_prepare(NULL);
+
+        (void)rest(bus);
+        test_bus_start_again(bus);
+        WAIT_UNTIL_EQ(dn_flush(TEST_DEADLINE_US), 0);
+        CHECK_EQ(statistic(DN_STATISTIC_CONNECTS), 1);
+}
+
+TEST_ON_BUS(anObserverLooksForTheBusUntilItIsThere)
+{
+        test_bus *bus = test_bus_prepare(NULL);
+        dn__dbus *dbus = rest(bus);
+
+        tally_observe(dn_center_darwin(), "N", &(tally){0});
+        end_search(dbus);
+        WAIT_UNTIL(!is_resting(dbus));
+        test_bus_start_again(bus);
+        WAIT_UNTIL_EQ(statistic(DN_STATISTIC_CONNECTS), 1);
+}
+
 TEST_MAIN()
