@@ -60,8 +60,8 @@ int dn__connection_step(dn__connection *connection, sd_bus_message **ret_message
 /* Returns 0 or -ENOTCONN. What to wait for is valid until the next call of this module. */
 int dn__connection_get_wait(dn__connection *connection, dn__wait *ret_wait);
 
-/* Returns whether the descriptor is still the connection's. The host may have closed it; a file that
- * has taken its number must be neither read from nor closed. */
+/* Returns whether the descriptor is still the connection's. The host may have closed it; a file
+ * that has taken its number must be neither read from nor closed. */
 static inline bool dn__connection_is_intact(const dn__connection *connection)
 {
         return dn__fork_guard_is_intact(connection->fork_guard);
