@@ -63,6 +63,7 @@ let package = Package(
     .library(name: "RemoteHandlers", targets: ["RemoteHandlers"]),
     .executable(name: "notifyutil", targets: ["notifyutil"]),
     .executable(name: "notifyrelay", targets: ["notifyrelay"]),
+    .executable(name: "wormhole", targets: ["WormholeCommand"]),
   ],
   targets: [
     .systemLibrary(
@@ -135,7 +136,7 @@ let package = Package(
         "apple-sources", "apple-sources-5", "group-peer", "ios-app", "ios-extension",
         "wormhole-peer",
       ]
-        + (examples + remotes + mainThreadShapes + ["notifyrelay", "notifyutil"])
+        + (examples + remotes + mainThreadShapes + ["WormholeCommand", "notifyrelay", "notifyutil"])
         .map { .target(name: $0) },
       path: "Tests",
       exclude: [
@@ -144,7 +145,8 @@ let package = Package(
       ],
       sources: [
         "CFNotificationCenterTests", "DarwinNotifyTests", "DistributedNotificationsTests",
-        "NotifyUtilTests", "RelayTests", "RemoteHandlersTests", "WormholeTests",
+        "NotifyUtilTests", "RelayTests", "RemoteHandlersTests", "WormholeCommandTests",
+        "WormholeTests",
       ],
       swiftSettings: strictSwift),
     .testTarget(
@@ -163,6 +165,7 @@ let package = Package(
       path: "Examples/player-requests", swiftSettings: strictSwift),
     program("delegates", in: "Examples", dependencies: ["Delegation"]),
     program("notifyutil", in: "Sources"),
+    program("WormholeCommand", in: "Sources", dependencies: ["DarwinNotify", "Wormhole"]),
     // Only this program needs OpenSSL: who builds another product does not.
     .systemLibrary(
       name: "COpenSSL", path: "CShims/COpenSSL", pkgConfig: "openssl",

@@ -8,10 +8,29 @@ final class Checkpoint: Sendable {
   /// The number of pages in the log at which a checkpoint is due.
   static let pages: Int32 = 1_000
 
+  /// The number of pages from which on the writer itself runs it. A writer that never pauses would
+  /// otherwise always be ahead of the checkpoint, and the log would grow without end.
+  private static let pagesForWriter: Int32 = 4_000
+
   private let isPending = Locked(false)
 
+  /// Runs a checkpoint if the commit of a connection has made it due.
+  func runIfDue(after connection: SQLiteConnection, in store: MessageStore) {
+    let pages = connection.logPages.pointee
+    guard pages >= Self.pages else { return }
+    // While a reader holds the log, it cannot shrink: try again only when it has grown as much.
+    if pages < connection.checkpointedPages { connection.checkpointedPages = 0 }
+    guard pages - connection.checkpointedPages >= Self.pagesForWriter else {
+      return run(in: store)
+    }
+    // The first column says whether another checkpoint is running.
+    if (try? connection.integer("PRAGMA wal_checkpoint(PASSIVE)")) == 0 {
+      connection.checkpointedPages = pages
+    }
+  }
+
   /// Soon runs a checkpoint, on a reading thread of the store.
-  func run(in store: MessageStore) {
+  private func run(in store: MessageStore) {
     let isFirst = isPending.withLock { isPending in
       defer { isPending = true }
       return !isPending

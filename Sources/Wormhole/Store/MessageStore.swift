@@ -99,7 +99,7 @@ package final class MessageStore: Sendable {
         try connection.checkStoreSchema()
         return try body(connection)
       }
-      if connection.logPages.pointee >= Checkpoint.pages { checkpoint.run(in: self) }
+      checkpoint.runIfDue(after: connection, in: self)
       return value
     }
     guard let value else { throw .damaged(path: path) }

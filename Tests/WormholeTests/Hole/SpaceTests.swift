@@ -30,4 +30,11 @@ struct SpaceTests {
     }
     #expect(sizes.allSatisfy { $0 < 5 << 20 }, "\(sizes)")
   }
+
+  @Test func aWriterThatNeverPausesKeepsTheLogSmall() throws {
+    let site = try Site()
+    let bytes = Data(repeating: 7, count: 250_000)
+    for _ in 1...400 { try site.hole.blocking.pass(bytes, to: .bytes) }
+    #expect(size("\(site.store.path)-wal") < 32 << 20)
+  }
 }
