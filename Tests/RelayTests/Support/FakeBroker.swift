@@ -16,14 +16,14 @@ final class FakeBroker: Sendable {
   /// Begins to listen. `answer` writes to the socket of each connection, on a thread of its own;
   /// then the connection stays open until the relay closes it, or is closed.
   init(closes: Bool = false, _ answer: @escaping @Sendable (Int32) -> Void) throws {
-    port = try freePort()
-    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var (on, address) = (Int32(1), loopbackAddress(port))
-    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-    let result = withAddress(&address) {
-      bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-    }
-    try #require(result == 0 && listen(listener, 16) == 0)
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    // The kernel chooses a port: one that was free a moment ago may be taken.
+    var (address, count) = (loopbackAddress(0), socklen_t(MemoryLayout<sockaddr_in>.size))
+    let isBound = withAddress(&address) { bind(listener, $0, count) == 0 }
+    try #require(isBound && listen(listener, 16) == 0)
+    try #require(withAddress(&address) { getsockname(listener, $0, &count) == 0 })
+    port = Int(UInt16(bigEndian: address.sin_port))
+    self.listener = listener
     Thread.detachNewThread { [self, listener] in
       while case let client = accept(listener, nil, nil), client >= 0 {
         accepted.add(1, ordering: .relaxed)
