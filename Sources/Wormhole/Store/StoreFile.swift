@@ -23,6 +23,7 @@ struct StoreFile: SQLiteFile {
     connection.countLogPages()
     try connection.run("PRAGMA journal_size_limit = \(Self.maxIdleLogBytes)")
     try connection.run("PRAGMA secure_delete = FAST")
+    try connection.run("PRAGMA cache_size = -\(Self.writerCacheKiB)")
     if try connection.rows("SELECT post FROM store", make: { $0.field(0) }) != [.text(post)] {
       // The directory was moved, or copied from another group.
       try connection.run("UPDATE store SET post = ?", .text(post))
@@ -34,8 +35,14 @@ struct StoreFile: SQLiteFile {
   func openForReading(_ wait: Backoff) throws(WormholeError) -> SQLiteConnection? {
     let connection = try openReadOnly(wait)
     connection.distrustSchema()
+    try connection.execute("PRAGMA cache_size = -\(Self.readerCacheKiB)")
     return try connection.hasStoreSchema() ? connection : nil
   }
+
+  /// The pages that a connection keeps in memory. A commit of another process makes them useless;
+  /// SQLite's 2 MiB for each would only be memory that a process never gives back. The largest
+  /// value fits into that of the writer.
+  private static let (readerCacheKiB, writerCacheKiB) = (256, 1_024)
 
   /// The size to which the write-ahead log is cut after a checkpoint.
   private static let maxIdleLogBytes = 4 << 20
