@@ -8,14 +8,31 @@ internal import Dispatch
 /// A waiting job uses no thread. A running job has a thread of its own, because each place in the
 /// queue is a serial queue of Dispatch. A concurrent one would share as many threads as there are
 /// processors with all Swift tasks: a few long queries would stop the tasks that can cancel them.
+///
+/// A thread that has nothing to do waits for a while for the next job: if each job were given to
+/// Dispatch, which often starts a thread for it although another is about to be free, a listener
+/// would soon have fifty.
 final class WorkQueue: Sendable {
   private let state: Locked<State>
+  private let wakeUp = DispatchSemaphore(value: 0)
 
   private struct State {
-    /// One for each job that may begin now.
+    /// One for each thread that may still be started.
     var free: [DispatchQueue]
+
+    /// The number of threads that wait for a job, and were not woken yet.
+    var idleCount = 0
+
     var waiting: ArraySlice<@Sendable () -> Void> = []
   }
+
+  private enum Step {
+    case wake
+    case start(DispatchQueue)
+    case none
+  }
+
+  private static let idleTime = Duration.seconds(5)
 
   /// Creates a queue.
   ///
@@ -58,28 +75,50 @@ final class WorkQueue: Sendable {
 
   /// Runs a job when it is its turn.
   func submit(_ job: @escaping @Sendable () -> Void) {
-    let thread = state.withLock { state in
-      let thread = state.free.popLast()
-      if thread == nil { state.waiting.append(job) }
-      return thread
+    let step = state.withLock { state -> Step in
+      state.waiting.append(job)
+      guard state.idleCount == 0 else {
+        state.idleCount -= 1
+        return .wake
+      }
+      return state.free.popLast().map { .start($0) } ?? .none
     }
-    if let thread { start(job, on: thread) }
+    switch step {
+    case .wake: wakeUp.signal()
+    case .start(let thread): thread.async { self.runJobs(on: thread) }
+    case .none: break
+    }
   }
 
-  private func start(_ job: @escaping @Sendable () -> Void, on thread: DispatchQueue) {
-    thread.async {
-      job()
-      self.startNext(on: thread)
+  private func runJobs(on thread: DispatchQueue) {
+    while true {
+      if let job = takeJob() {
+        job()
+      } else if wakeUp.wait(timeout: .now() + .nanoseconds(Self.idleTime.nanoseconds)) == .timedOut
+      {
+        if stop(thread) { return }
+        // A job has just claimed it.
+        wakeUp.wait()
+      }
     }
   }
 
-  private func startNext(on thread: DispatchQueue) {
-    let next = state.withLock { state in
-      let next = state.waiting.popFirst()
-      if next == nil { state.free.append(thread) }
-      return next
+  private func takeJob() -> (@Sendable () -> Void)? {
+    state.withLock { state in
+      let job = state.waiting.popFirst()
+      if job == nil { state.idleCount += 1 }
+      return job
     }
-    if let next { start(next, on: thread) }
+  }
+
+  /// Gives up the place of an idle thread, unless all idle threads have been woken.
+  private func stop(_ thread: DispatchQueue) -> Bool {
+    state.withLock { state in
+      guard state.idleCount > 0 else { return false }
+      state.idleCount -= 1
+      state.free.append(thread)
+      return true
+    }
   }
 }
 
