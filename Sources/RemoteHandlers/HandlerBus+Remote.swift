@@ -14,10 +14,10 @@ extension HandlerBus {
   ///   - timeout: how long to wait for interceptors, the start of the service and the answer
   ///     together; `nil` to wait forever.
   /// - Returns: the response of the handler over there.
-  /// - Throws: the `BusRequest.Failure` that the handler over there has thrown, and every case of
+  /// - Throws: the `BusRequest.Failure` that the remote handler threw, and every case of
   ///   `BusError`; `failed` with a ``RemoteError`` if the service was not reached, or its handler
-  ///   failed otherwise. When the timeout expires or the task is cancelled, it throws at once, and
-  ///   the handler's task over there is cancelled.
+  ///   failed in another way. When the timeout expires or the task is cancelled, it throws at once,
+  ///   and the remote handler's task is cancelled.
   public func send<Request: RemoteRequest>(
     _ request: Request, to destination: RemoteDestination, timeout: Duration? = nil
   ) async throws -> Request.Response {

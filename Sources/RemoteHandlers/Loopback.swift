@@ -17,14 +17,14 @@ final class Loopback: Sendable {
     var services: [Place: [Loopback]] = [:]
     var watches: [Place: [ObjectIdentifier: AvailabilityWatch]] = [:]
 
-    /// Tells everybody who follows a name about its services.
+    /// Reports the services of a name to all its followers.
     func note(_ place: Place) {
       let services = services[place] ?? []
       for service in services { service.names.set(service === services.first) }
       for watch in watches[place, default: [:]].values { watch.set(isHere: !services.isEmpty) }
     }
 
-    /// Those who were told.
+    /// The followers that were notified.
     func followers(of place: Place) -> [() -> Void] {
       let services = (services[place] ?? []).map { service in { service.names.wake() } }
       let watches = watches[place, default: [:]].values.map { watch in { watch.wake() } }
@@ -41,7 +41,7 @@ final class Loopback: Sendable {
   private let desk: Desk
   private let names: StateFeed<Bool>
 
-  /// Requests a name. The feed is told whether the service has it.
+  /// Requests a name. The feed learns whether the service has it.
   static func open(
     _ name: String, on center: DarwinNotificationCenter, _ desk: Desk, queueing: Bool,
     names: StateFeed<Bool>
@@ -61,8 +61,8 @@ final class Loopback: Sendable {
     registry.withLock { $0.services[Place(center: ObjectIdentifier(center), name: name)]?.first }
   }
 
-  /// Tells a watch whether the process has a service, now and at each change. Returns a function
-  /// that ends this.
+  /// Reports to a watch whether the process has a service, now and at each change. Returns a
+  /// function that ends this.
   static func add(
     _ watch: AvailabilityWatch, of name: String, on center: DarwinNotificationCenter
   ) -> @Sendable () -> Void {
@@ -81,7 +81,7 @@ final class Loopback: Sendable {
     }
   }
 
-  /// Changes the services of a name, and tells everybody who follows it.
+  /// Changes the services of a name and notifies all its followers.
   private static func change(_ place: Place, _ body: (inout [Loopback]) -> Bool) -> Bool {
     let (isChanged, followers) = registry.withLock { registry in
       var services = registry.services[place] ?? []

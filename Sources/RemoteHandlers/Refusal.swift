@@ -1,9 +1,9 @@
-// The errors with which a service answers, as they travel.
+// The errors that a service returns, in their form on the bus.
 
 internal import Delegation
 internal import DarwinNotify
 
-/// An error that a service has answered with.
+/// An error that a service has returned.
 struct Refusal: Error {
   /// The name of the D-Bus error.
   let name: String
@@ -18,7 +18,7 @@ struct Refusal: Error {
   }
 }
 
-/// The names of D-Bus errors with a meaning of their own.
+/// The names of D-Bus errors with a special meaning.
 enum StandardError {
   static let accessDenied = "org.freedesktop.DBus.Error.AccessDenied"
   static let unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
@@ -29,7 +29,7 @@ enum StandardError {
 // MARK: - For the service
 
 extension Refusal {
-  /// Describes an error that a handler has thrown, and that its request does not declare.
+  /// Describes an error that a handler threw and its request does not declare.
   init(_ error: any Error) {
     guard let error = error as? BusError else {
       let name =
@@ -56,8 +56,8 @@ extension Refusal {
 // MARK: - For the caller
 
 extension Refusal {
-  /// The error that the caller of a request gets: the one that the handler has thrown, if the
-  /// request declares its type.
+  /// The error that the caller of a request gets: the one that the handler threw, if the request
+  /// declares its type.
   func error<Request: RemoteRequest>(of type: Request.Type, service: String) -> any Error {
     switch name {
     case RequestServer.unavailable:
@@ -71,7 +71,7 @@ extension Refusal {
     case StandardError.accessDenied: return RemoteError.notAllowed.about(message)
     case StandardError.limitsExceeded: return RemoteError.limitReached.about(message)
     default:
-      // An older or a newer program may throw what this one does not know.
+      // An older or newer program may throw an error that this one does not know.
       let declared = details.flatMap { try? decodeFailure($0, of: Request.self) }
       return declared ?? RemoteError.failed.about(message, name: name)
     }
@@ -79,7 +79,7 @@ extension Refusal {
 }
 
 extension CallOutcome {
-  /// The error with which a call has ended; `nil` if there is a reply.
+  /// The error of a completed call; `nil` if there is a reply.
   func error(kind: String, service: String) -> (any Error)? {
     guard let error else { return nil }
     switch error {

@@ -28,7 +28,7 @@ public struct RemoteError: CodedError, Sendable {
     /// A name, a kind, an argument or a response does not fit.
     case invalid
     /// The handler in the other process failed with an error that the request does not declare; the
-    /// details give its text.
+    /// details contain its text.
     case failed
   }
 

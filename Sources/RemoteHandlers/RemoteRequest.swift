@@ -28,7 +28,7 @@ public import Delegation
 ///       try await bus.send(Play(number: 9), to: player)
 ///     } catch Play.Failure.noSuchTrack(let number) { … }
 ///
-/// Of any other error the caller gets the text, as ``RemoteError/failed``.
+/// For any other error, the caller gets its text, as ``RemoteError/failed``.
 public protocol RemoteRequest: BusRequest, Codable where Response: Codable, Failure: Codable {}
 
 extension RemoteRequest {

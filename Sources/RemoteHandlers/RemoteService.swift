@@ -105,14 +105,15 @@ public final class RemoteService: Sendable {
     }
   }
 
-  /// Returns a sequence of whether the process owns the name: first at present, then each change.
+  /// Returns a sequence that reports whether the process owns the name: first the present state,
+  /// then each change.
   ///
   ///     for await hasName in service.nameStates() {
   ///       log(hasName ? "serving" : "another process serves, or there is no bus")
   ///     }
   ///
-  /// - Returns: the sequence. When the service is closed or released, it says that the process no
-  ///   longer owns the name, then ends.
+  /// - Returns: the sequence. When the service is closed or released, it reports that the process
+  ///   no longer owns the name, then ends.
   public func nameStates() -> RemoteStates<Bool> {
     RemoteStates { [names] in names.follow() }
   }

@@ -4,7 +4,7 @@
 enum Command: String, CaseIterable {
   case get, pass, listen, history, clear, names, defaults, backup
 
-  /// How many words may follow it.
+  /// The number of words that may follow it.
   var operands: ClosedRange<Int> {
     switch self {
     case .names: 1...1
@@ -15,7 +15,7 @@ enum Command: String, CaseIterable {
   }
 }
 
-/// A command line that was understood.
+/// A parsed command line.
 struct Arguments {
   var command: Command
   var operands: [String] = []
@@ -104,7 +104,7 @@ struct Arguments {
   }
 }
 
-/// A command line that makes no sense.
+/// A malformed command line.
 struct Misuse: Error {
   let reason: String
 }

@@ -9,7 +9,7 @@ struct Output {
   let isJSON: Bool
   let isText: Bool
 
-  /// Prints a line, which appears at once.
+  /// Prints a line without buffering.
   static func line(_ text: String) {
     write(Data("\(text)\n".utf8))
   }
@@ -40,13 +40,13 @@ struct Output {
 
   // MARK: Values
 
-  /// Prints the newest value of a name. Bytes that are no text are written as they are.
+  /// Prints the newest value of a name. Bytes that are not text are written as they are.
   func show(_ value: StoredValue) {
     guard value.codec == "raw" else { return Self.line(plain(value)) }
     Self.write(value.data)
   }
 
-  /// Prints a record on a line. Without `--json` only values are printed.
+  /// Prints a record on one line. Without `--json`, only values are printed.
   func show(_ record: StoredRecord) {
     guard !isJSON else { return Self.line(object(record)) }
     switch record.content {
@@ -56,7 +56,7 @@ struct Output {
     }
   }
 
-  /// A value on a line.
+  /// A value on one line.
   private func plain(_ value: StoredValue) -> String {
     if isText, value.codec == "json",
       let text = try? JSONDecoder().decode(String.self, from: value.data)
@@ -70,7 +70,7 @@ struct Output {
     String(validating: value.data, as: UTF8.self) ?? value.data.base64EncodedString()
   }
 
-  /// A value as JSON on a line; what is not JSON, in base64.
+  /// A value as JSON on one line, or in base64 if it is not JSON.
   func json(_ value: StoredValue) -> String {
     guard value.codec == "json", JSONText.isValid(value.data) else {
       return JSONText.quote(value.data.base64EncodedString())
@@ -120,7 +120,7 @@ struct Output {
 
   // MARK: Reading
 
-  /// Encodes what the user has typed, or standard input.
+  /// Encodes an argument, or standard input.
   func value(_ argument: String?, type: String? = nil) throws(Misuse) -> StoredValue {
     var data = argument.map { Data($0.utf8) } ?? Self.readStandardInput()
     if argument == nil, data.last == UInt8(ascii: "\n") { data.removeLast() }
@@ -133,7 +133,7 @@ struct Output {
     guard JSONText.isValid(data) else {
       throw Misuse(reason: "the value is not JSON; for a text, add --text")
     }
-    // Values that others pass have no version either; every reader accepts them.
+    // Values passed by other programs have no version either; every reader accepts them.
     return StoredValue(codec: "json", type: type, data: data)
   }
 

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Glibc
 import Wormhole
 
-/// A command, with what it works on.
+/// A command with its operands.
 struct Runner {
   let arguments: Arguments
   private let output: Output
@@ -15,7 +15,7 @@ struct Runner {
   init(_ arguments: Arguments) throws {
     self.arguments = arguments
     output = Output(isJSON: arguments.isJSON, isText: arguments.isText)
-    // A group is made for those who pass and listen, and not for a mistyped name.
+    // Passing and listening create a group; reading a mistyped name must not.
     if ![.pass, .listen].contains(arguments.command), arguments.operands.count < 3,
       !AppGroup.exists(arguments.group)
     {
@@ -76,7 +76,7 @@ struct Runner {
     }
   }
 
-  /// Prints what is passed from now on, or after a number, until the program is ended.
+  /// Prints messages passed from now on, or after a number, until the program is ended.
   private func listen() throws {
     let store = try store
     let changed = DispatchSemaphore(value: 0)

@@ -20,7 +20,7 @@ func decodeResponse<Request: RemoteRequest>(
   return try decode(Request.Response.self, from: value, of: Request.kind)
 }
 
-/// Decodes the error that a handler has thrown for the caller.
+/// Decodes an error that a handler threw for the caller.
 func decodeFailure<Request: RemoteRequest>(
   _ list: PropertyList, of type: Request.Type
 ) throws -> Request.Failure {

@@ -12,7 +12,7 @@ func encodeArguments<Request: RemoteRequest>(_ request: Request) throws -> Prope
   }
 }
 
-/// Encodes a response, or the error instead of one.
+/// Encodes a response, or an error in its place.
 func encodeResponse<Response: Encodable>(_ response: Response) throws -> PropertyList {
   try list(of: [CallOutcome.valueKey: try encode(response)])
 }

@@ -1,37 +1,38 @@
-// Whether a service is there.
+// Reports whether a service is available.
 
 internal import DarwinNotify
 internal import DarwinNotifySupport
 
 extension RemoteDestination {
-  /// Whether a service is there.
+  /// Whether a service is available.
   public enum Availability: Hashable, Sendable {
-    /// A process owns the name of the service. If an element is followed by an equal one, another
-    /// process has taken the name over.
+    /// A process owns the name of the service. Two equal elements in a row mean that another
+    /// process has taken over the name.
     case available
 
     /// Nobody owns the name: a request fails with ``RemoteError/noService``, unless the bus can
     /// start the service.
     case absent
 
-    /// There is no bus at present: a request fails with ``RemoteError/notConnected``.
+    /// The bus is missing at present: a request fails with ``RemoteError/notConnected``.
     case notConnected
   }
 
-  /// Returns a sequence of whether the service is there: first the present state, then each change.
+  /// Returns a sequence that reports whether the service is available: first the present state,
+  /// then each change.
   ///
   ///     for await availability in try player.availability() {
   ///       playButton.isEnabled = availability == .available
   ///     }
   ///
   /// A process that hangs keeps its name, so a request may still time out. On a center without a
-  /// bus, the services of this process on the same center are followed.
+  /// bus, the sequence follows the services of this process on the same center.
   ///
   /// The first use of a bus waits up to a second for the connection.
   ///
-  /// - Returns: the sequence, which ends with the task that iterates over it. The first state comes
-  ///   as soon as the bus has answered.
-  /// - Throws: ``RemoteError``: `invalid` for a name that cannot be one, `limitReached`.
+  /// - Returns: the sequence, which ends with the task that iterates over it. The first state
+  ///   arrives as soon as the bus has answered.
+  /// - Throws: ``RemoteError``: `invalid` for a name that is malformed, `limitReached`.
   ///
   /// The corresponding C function is `dn_center_observe_owner`.
   public func availability() throws -> RemoteStates<Availability> {
@@ -39,8 +40,7 @@ extension RemoteDestination {
   }
 }
 
-/// Combines what is known about a name on the bus and in this process, of which at most one has
-/// services.
+/// Combines the states of a name on the bus and in this process; at most one of them has services.
 final class AvailabilityWatch: Sendable {
   private struct State {
     var isHere = false

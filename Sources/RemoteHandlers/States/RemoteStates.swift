@@ -4,9 +4,9 @@ internal import DarwinNotify
 
 /// The states of a service, as a sequence: first the present one, then each change.
 ///
-/// Every iterator begins with the state at its beginning. States that it has not taken yet wait;
-/// only if more than 16 are waiting are they merged into the last one. Leaving the loop, dropping
-/// the sequence or cancelling the task ends the observation.
+/// Every iterator begins with the state at the time it is created. States that it has not read yet
+/// wait; if more than 16 are waiting, further ones are merged into the last. Leaving the loop,
+/// dropping the sequence or cancelling the task ends the observation.
 ///
 ///     for await availability in try player.availability() {
 ///       playButton.isEnabled = availability == .available
@@ -27,8 +27,8 @@ public struct RemoteStates<State: Sendable>: AsyncSequence, Sendable {
 
   /// Begins an iteration.
   ///
-  /// The first one has observed the service since the sequence was made. If a further one cannot
-  /// observe it, out of memory, it ends at once.
+  /// The first iteration has observed the service since the sequence was created. If a further one
+  /// runs out of memory while registering, it ends at once.
   ///
   /// - Returns: an iterator, for one task.
   public func makeAsyncIterator() -> Iterator {

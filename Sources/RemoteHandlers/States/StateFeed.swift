@@ -2,11 +2,11 @@
 
 internal import DarwinNotifySupport
 
-/// A state, and the queues of those who follow it.
+/// A state, with the queues of its followers.
 final class StateFeed<State: Equatable & Sendable>: Sendable {
   private struct Content {
     var state: State
-    /// Whether somebody who knows has set the state.
+    /// Whether the state has been set by an authoritative source.
     var hasBegun = false
     var isFinished = false
     var queues: [ObjectIdentifier: StateQueue<State>] = [:]

@@ -1,8 +1,8 @@
-// Keeps the states of a service for a task.
+// Queues the states of a service for a task.
 
 internal import DarwinNotifySupport
 
-/// The states that a task has not taken yet, the newest last.
+/// The states that a task has not read yet, the newest last.
 ///
 /// States are added under the lock that orders them; the task is woken without it.
 final class StateQueue<State: Sendable>: Sendable {
@@ -29,7 +29,7 @@ final class StateQueue<State: Sendable>: Sendable {
     }
   }
 
-  /// Lets the task end once it has taken all. The caller wakes it.
+  /// Lets the task end once it has read all states. The caller wakes it.
   func finish() {
     content.changeQuietly { $0.isFinished = true }
   }

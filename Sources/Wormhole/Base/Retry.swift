@@ -118,7 +118,7 @@ struct Backoff {
   private var attemptsLeft: Int
   private var pause: UInt32 = 2 * shortestPause
 
-  /// Without a timeout, attempts are made as long as the limit allows, or for the default time.
+  /// Without a timeout, attempts continue for as long as the limit allows, or for the default time.
   init(
     timeout: Duration? = nil, from start: ContinuousClock.Instant = .now, limit: WorkLimit? = nil
   ) {

@@ -9,17 +9,17 @@ extension Wormhole {
   /// Only processes of the same user can write the files of a group, and they identify themselves:
   /// all of this is for display, not proof.
   public struct Sender: Hashable, Sendable {
-    /// The process identifier, in the pid namespace of the sender, 0 if it is not known. Processes
-    /// in different namespaces may have the same one.
+    /// The process identifier in the sender's pid namespace, or 0 if unknown. Processes in
+    /// different namespaces may have the same one.
     public let pid: Int32
 
     /// The random number that identifies the process; 0 if it is not known.
     public let process: UInt64
 
-    /// The name of the program, if it is known.
+    /// The name of the program, if known.
     public let program: String?
 
-    /// The machine, if a relay has brought the message from another one.
+    /// The machine, if a relay brought the message from another one.
     public let machine: String?
 
     /// Creates a sender, for tests of a listener.

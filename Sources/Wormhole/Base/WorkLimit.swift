@@ -4,7 +4,7 @@ internal import DarwinNotifySupport
 
 /// Until when a piece of work may run.
 ///
-/// It is passed to everything that waits or takes long, which looks whether it is over.
+/// It is passed to everything that waits or takes long, which checks whether it is over.
 package final class WorkLimit: Sendable {
   /// When the time is up, if the caller has set a limit.
   let deadline: ContinuousClock.Instant?

@@ -7,8 +7,8 @@ internal import Glibc
 /// An error of an app group or its contents.
 ///
 /// A `catch` clause names the kind, as in `catch WormholeError.busy`; a `switch` uses ``code``. The
-/// other properties have the details, as far as there are any. Two errors of one kind are equal,
-/// whatever their details.
+/// other properties have the details, if any. Two errors of one kind are equal, whatever their
+/// details.
 ///
 ///     do {
 ///       try await hole.pass(true, to: .lightState)
@@ -42,7 +42,7 @@ public struct WormholeError: Error, Sendable {
   /// The expected type, codec, version or limit.
   public private(set) var expected: String?
 
-  /// The one that was found instead; the process that was in the way.
+  /// What was found instead; the process that was in the way.
   public private(set) var found: String?
 
   /// The reason, in words.
@@ -94,15 +94,15 @@ extension WormholeError {
   /// An identifier or a name is empty; nothing was changed.
   public static let invalidIdentifier = Self(.invalidIdentifier)
 
-  /// The library uses a file or directory of this ``name`` itself.
+  /// The ``name`` is reserved for a file or directory of the library.
   public static let reservedName = Self(.reservedName)
 
   /// A directory is a symbolic link or not a directory, belongs to another user, or can be written
   /// by others.
   public static let notPrivate = Self(.notPrivate)
 
-  /// There is no room for a file, or the user's quota is exhausted, wherever it was noticed.
-  /// Nothing has changed.
+  /// The disk is full or the user's quota is exhausted, wherever this was noticed. Nothing has
+  /// changed.
   public static let diskFull = Self(.diskFull)
 
   /// A system call failed with an error ``number``, such as `EACCES`.
@@ -133,7 +133,7 @@ extension WormholeError {
   /// A file was written by a later version of this library, in the format ``found``.
   public static let unknownFormat = Self(.unknownFormat)
 
-  /// A message has more bytes, ``found``, than the limit, ``expected``, allows: store a file in the
+  /// A message has more bytes, ``found``, than the limit, ``expected``: store a file in the
   /// directory of the group, and pass its name.
   public static let tooLarge = Self(.tooLarge)
 

@@ -6,20 +6,20 @@ internal import Glibc
 /// The table `wormhole_commits`, which has a row for each commit of this library that changed
 /// something.
 ///
-/// The row is part of the commit: there are both or none. It is made with the first of them, and
-/// its newest row is never removed, so that no number is given out twice.
+/// The row is part of the commit: either both exist or neither. The table is created with the first
+/// commit; its newest row is never removed, so that no number is assigned twice.
 struct CommitLog {
-  /// How many commits are kept.
+  /// The number of commits that are kept.
   static let historyLength: Int64 = 10_000
 
-  /// Old commits are removed that many at a time.
+  /// The number of old commits that are removed at a time.
   private static let trimmedLength: Int64 = 64
 
-  /// Descriptions that another program has made longer are not read.
+  /// Longer descriptions, written by other programs, are not read.
   private static let maxBytes = 1 << 20
 
   /// `changes` is a JSON object: for each table an array of row ids, or `null` if any of its rows
-  /// may have changed. Without it, any row of any table may have.
+  /// may have changed. If it is NULL, any row of any table may have.
   private static let table = OwnTable(
     name: "wormhole_commits",
     columns: """
@@ -40,7 +40,7 @@ struct CommitLog {
   ) throws(WormholeError) -> (result: Result<Value, any Error>, hasChanged: Bool) {
     var hasChanged = false
     var isCommitted = false
-    // What a transaction has made is taken back with it.
+    // A table created by a transaction is rolled back with it.
     defer { if !isCommitted { database.checkedSchema = nil } }
     let result = try database.transaction(.immediate) { () throws -> Value in
       if try !exists() { try Self.table.create(in: database) }
@@ -68,12 +68,12 @@ struct CommitLog {
     guard try exists() else { return 0 }
     let number =
       try database.integer("SELECT max(number) FROM main.\(Self.table.name)") ?? 0
-    // SQLite would continue with any number after the greatest.
+    // SQLite could otherwise continue with any number above the greatest.
     guard (0..<Int64.max).contains(number) else { throw .damaged(path: database.path) }
     return number
   }
 
-  /// Returns some of the commits after a number, in their order.
+  /// Returns some of the commits after a number, in order.
   func commits(
     after number: Int64, limit: Int
   ) throws(WormholeError) -> [SharedDatabase.Change] {
@@ -88,7 +88,7 @@ struct CommitLog {
 
   // MARK: - Parts
 
-  /// Returns whether the table exists. It is looked for again if the schema has changed.
+  /// Returns whether the table exists. Checks again if the schema has changed.
   private func exists() throws(WormholeError) -> Bool {
     let schema = try schemaVersion()
     if let schema, schema == database.checkedSchema { return true }
@@ -101,7 +101,7 @@ struct CommitLog {
     try database.integer("PRAGMA main.schema_version")
   }
 
-  /// The changed rows, as JSON; `nil` if they are not known.
+  /// The changed rows, as JSON; `nil` if unknown.
   private func changes() throws(WormholeError) -> String? {
     guard var changes = database.recorder?.pointee.changes else { return nil }
     for table in changes.keys where try !hasRowIDs(table) { changes[table] = .some(nil) }
@@ -114,7 +114,7 @@ struct CommitLog {
       "SELECT wr FROM pragma_table_list(?) WHERE schema = 'main'", .text(table)) == 0
   }
 
-  /// Adds a commit, and removes old ones.
+  /// Adds a commit and removes old ones.
   private func append(_ changes: String?) throws(WormholeError) {
     let name = "main.\(Self.table.name)"
     let number = try last() + 1
@@ -133,7 +133,7 @@ struct CommitLog {
 }
 
 extension SharedDatabase.Change {
-  /// Reads a row, which another program may have written.
+  /// Reads a row, possibly written by another program.
   fileprivate init(_ row: SQLiteStatement) {
     let text = row.validText(5) ?? ""
     let changes = try? JSONDecoder().decode([String: [Int64]?].self, from: Data(text.utf8))

@@ -99,7 +99,7 @@ extension SharedDatabase {
     }
 
     /// The number of the last commit that this transaction sees, from which
-    /// ``SharedDatabase/changes(in:since:)`` can go on; 0 if there was none.
+    /// ``SharedDatabase/changes(in:since:)`` can continue; 0 if there was none.
     ///
     /// - Throws: what ``run(_:_:)`` throws.
     public var lastCommit: UInt64 {

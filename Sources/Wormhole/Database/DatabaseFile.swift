@@ -28,7 +28,7 @@ struct DatabaseFile: SQLiteFile {
     try openReadOnly(wait)
   }
 
-  /// The size to which the write-ahead log of a large transaction is cut afterwards.
+  /// The size to which the write-ahead log is truncated after a large transaction.
   private static let maxIdleLogBytes = 4 << 20
 }
 

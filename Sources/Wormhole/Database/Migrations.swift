@@ -34,8 +34,8 @@ extension SharedDatabase {
   }
 }
 
-/// The migrations of a program, and the table `wormhole_migrations`, which has the names of those
-/// that a database has run. It is made when the first one runs.
+/// The migrations of a program, with the table `wormhole_migrations`, which lists those that a
+/// database has run. The table is created when the first migration runs.
 struct Migrations: Sendable {
   private static let table = OwnTable(
     name: "wormhole_migrations", columns: "(name TEXT PRIMARY KEY) WITHOUT ROWID")
@@ -56,7 +56,8 @@ struct Migrations: Sendable {
 
   /// Returns the first migration that a database has not run; `nil` if it has run all.
   ///
-  /// - Throws: ``WormholeError/unknownMigrations`` if a later program has run others.
+  /// - Throws: ``WormholeError/unknownMigrations`` if a later version of the program has run
+  ///   others.
   func next(in database: SQLiteConnection) throws(WormholeError) -> SharedDatabase.Migration? {
     guard try Self.table.exists(in: database) else { return list.first }
     let names = try database.rows("SELECT name FROM main.\(Self.table.name)") { row in
@@ -90,7 +91,7 @@ struct Migrations: Sendable {
   }
 
   /// Runs the next migration, which is determined inside the transaction, since another process may
-  /// have run it meanwhile. Returns false if there is none.
+  /// have run one meanwhile. Returns false if none is left.
   private func runNext(in database: SQLiteConnection) throws(WormholeError) -> Bool {
     guard let migration = try next(in: database) else { return false }
     do {

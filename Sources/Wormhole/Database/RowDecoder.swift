@@ -10,12 +10,12 @@ extension SharedDatabase.Row {
   ///
   /// - Parameter type: the type of the value.
   /// - Returns: the value.
-  /// - Throws: ``WormholeError/decoding``, with the column, what it holds and what is expected,
-  ///   if it holds another type; also if there is no such column, even for an optional.
+  /// - Throws: ``WormholeError/decoding``, with the column, its actual and its expected type, if it
+  ///   holds another type; also if the column does not exist, even for an optional.
   public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
     let decoder = RowDecoder(row: self)
     do {
-      // A single field is also read as its type says: `Date` would count from 2001.
+      // A single field is also decoded by its own type: `Date` would otherwise count from 2001.
       guard type is any SQLiteValue.Type, fields.count == 1 else { return try Value(from: decoder) }
       return try decoder.singleValueContainer().decode(type)
     } catch let error as WormholeError {

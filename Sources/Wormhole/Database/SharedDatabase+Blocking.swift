@@ -27,7 +27,7 @@ extension SharedDatabase {
 
     /// Changes the database, all or nothing, and notifies its observers.
     ///
-    /// - Parameter body: what to do. All who write wait for it.
+    /// - Parameter body: what to do. All other writers wait for it.
     /// - Returns: what `body` returns. The changes are then committed and visible to all.
     /// - Throws: ``WormholeError/nested`` in the body of another call for the same file; what
     ///   ``SharedDatabase/write(timeout:_:)`` throws.

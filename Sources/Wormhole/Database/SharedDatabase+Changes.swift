@@ -6,15 +6,15 @@ public import FoundationEssentials
 extension SharedDatabase {
   /// The changes made by one commit of a program that uses this library.
   public struct Change: Hashable, Sendable {
-    /// The number of the commit among all of the database, counted from 1 without gaps.
+    /// The number of the commit in the database, counted from 1 without gaps.
     public let sequence: UInt64
 
-    /// The changed tables. Of a virtual table, those in which it keeps its data.
+    /// The changed tables. For a virtual table, those in which it keeps its data.
     public let tables: Set<String>
 
     /// The row ids of the rows that may have changed: inserted, updated, deleted, or changed and
-    /// restored. If a table is missing here, any of its rows may have: it has no row ids, or the
-    /// commit changed more than 256 of them.
+    /// restored. If a table is missing here, any of its rows may have changed: the table has no row
+    /// ids, or the commit changed more than 256 rows.
     public let rowIDs: [String: Set<Int64>]
 
     /// False if the tables are not known: any row of any table may have changed. The commit has
@@ -27,18 +27,18 @@ extension SharedDatabase {
     /// When the commit was made.
     public let date: Date
 
-    /// Whether commits before this one are no longer known, so that everything must be read again:
-    /// they were not among the last 10 000, or the file was replaced.
+    /// Whether earlier commits are no longer recorded, so that everything must be read again: they
+    /// were not among the last 10 000, or the file was replaced.
     public internal(set) var mayHaveMissed = false
   }
 
   /// Returns the changes of tables, one for each commit, including those of this process.
   ///
   /// They are read from the database, in which each commit leaves a record: none is lost, even
-  /// while nobody listens. A reported change can be read. No change after this call is missed,
-  /// however late the iteration begins. The names are looked up on the calling thread.
+  /// while nobody listens. Once a change is reported, it can be read. No change after this call is
+  /// missed, however late the iteration begins. The names are looked up on the calling thread.
   ///
-  /// What a program changes without this library is not recorded; ``values(_:)`` notices it.
+  /// Changes made without this library are not recorded, but ``values(_:)`` notices them.
   ///
   ///     for try await change in try database.changes(in: ["dish"]) {
   ///       guard change.isComplete, !change.mayHaveMissed else { reload(); continue }
@@ -46,7 +46,7 @@ extension SharedDatabase {
   ///     }
   ///
   /// - Parameters:
-  ///   - tables: the names of the tables; none for all.
+  ///   - tables: the names of the tables; empty for all.
   ///   - sequence: the number of a commit, from ``Change/sequence`` or ``Connection/lastCommit``,
   ///     to begin after; `nil` for now.
   /// - Returns: the sequence. A change that is not complete is delivered for all tables.
@@ -89,7 +89,7 @@ private struct CommitReader: StoredReader {
         number: UInt64(try CommitLog(database: connection).last()), identity: connection.identity)
     }
     guard let sequence else { return }
-    // A number from the future belonged to a file that somebody has removed.
+    // A number that is too high comes from a file that has been removed.
     mayHaveMissed = sequence > position.number
     position.number = mayHaveMissed ? 0 : sequence
   }
@@ -102,7 +102,7 @@ private struct CommitReader: StoredReader {
       let last = try log.last()
       let start =
         if identity != found.identity { Int64(0) } else {
-          // In an earlier state of the file at least the last commit is new.
+          // If the file was reset to an earlier state, at least its last commit is new.
           last < found.number ? last - 1 : Int64(found.number)
         }
       let changes = try log.commits(after: max(0, start), limit: Self.pageSize)
@@ -132,7 +132,7 @@ private struct CommitReader: StoredReader {
 }
 
 extension SQLiteConnection {
-  /// Identifies the file among those that were at its path.
+  /// Identifies the file among those that have been at its path.
   fileprivate var identity: Int64 { Int64(bitPattern: file?.inode ?? 0) }
 
   /// Checks that tables exist whose changes can be recorded.

@@ -3,13 +3,13 @@
 internal import DarwinNotify
 
 extension SharedDatabase {
-  /// Returns the results of a query: the current one, then each that differs from the one before.
+  /// Returns the results of a query: the current one, then each that differs from the previous one.
   ///
-  /// The query is run again when the file changes, whoever has changed it, also a program without
-  /// this library: soon after a commit of this library, a tenth of a second after another one. Of
-  /// several changes between two results only the last is seen: a result is a state, not a history.
-  /// Each result is that of one snapshot. No change after this call is missed, however late the
-  /// iteration begins. The query runs where it may block.
+  /// The query is run again when any program changes the file, even without this library: soon
+  /// after a commit by this library, a tenth of a second after any other. Of several changes
+  /// between two results, only the last is seen: a result is a state, not a history. Each result
+  /// comes from one snapshot. No change after this call is missed, however late the iteration
+  /// begins. The query runs where it may block.
   ///
   ///     let dishes = try database.values { try $0.rows("SELECT * FROM dish", as: Dish.self) }
   ///     for try await dishes in dishes { show(dishes) }
@@ -54,13 +54,13 @@ private struct ValueReader<Value: Equatable & Sendable>: StoredReader {
   }
 }
 
-/// The notifications of commits, together with the changes of the file by other programs.
+/// The notifications of commits, combined with changes to the file by other programs.
 private final class DatabaseWatch: ObservedRegistration {
   private let commits: NotificationObservation
   private let files: [NotifyToken]
 
-  /// Calls a handler, which must not block, also after changes of a file, which are written to the
-  /// log beside it, and later to the file.
+  /// Calls a handler, which must not block, after changes to a file as well: they are written to
+  /// the log beside it and later to the file.
   init(
     of path: String, _ commits: NotificationObservation, _ handler: @escaping @Sendable () -> Void
   ) throws(WormholeError) {
@@ -78,8 +78,8 @@ private final class DatabaseWatch: ObservedRegistration {
     }
   }
 
-  /// Calls the handler, again later if somebody is writing: a commit is visible a moment after it
-  /// is in the file.
+  /// Calls the handler, and again later if somebody is writing: a commit becomes visible a moment
+  /// after it is in the file.
   private static func look(at path: String, _ handler: @escaping @Sendable () -> Void) {
     if LockHolder.describe(of: path) != nil { Retry.later { look(at: path, handler) } }
     handler()

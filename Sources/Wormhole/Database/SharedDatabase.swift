@@ -9,8 +9,8 @@ internal import Glibc
 /// Any number of processes read and write it at the same time. Readers see the database as it was
 /// when they began, and wait for nobody; writers take turns. Each commit leaves a record of what it
 /// has changed in the database, so that ``changes(in:since:)`` also reports what happened while
-/// nobody was looking. Functions that read or write are asynchronous; ``blocking`` has the same
-/// functions for code that is not.
+/// nobody was reading. Functions that read or write are asynchronous; ``blocking`` has the same
+/// functions for synchronous code.
 ///
 ///     let database = try group.database("lunch", migrations: [
 ///       SharedDatabase.Migration("dishes") {
@@ -20,10 +20,10 @@ internal import Glibc
 ///     try await database.write { try $0.run("INSERT INTO dish(name) VALUES(?)", "soup") }
 ///     for try await change in try database.changes(in: ["dish"]) { show(change.rowIDs["dish"]) }
 ///
-/// It is an ordinary SQLite file, which other programs may write with any library for SQLite. The
-/// tables whose names begin with `wormhole_` belong to this library. Foreign keys are enforced on
-/// its connections. A child forked from a process that uses a database cannot use it before it
-/// calls `exec`.
+/// It is an ordinary SQLite file, which other programs may write with any SQLite library. Tables
+/// whose names begin with `wormhole_` belong to this library. Foreign keys are enforced on its
+/// connections. A child forked from a process that uses a database cannot use it before it calls
+/// `exec`.
 public final class SharedDatabase: Sendable {
   let changeName: NotificationName
   let center: DarwinNotificationCenter
@@ -98,7 +98,7 @@ public final class SharedDatabase: Sendable {
 
   // MARK: - On the calling thread
 
-  /// Runs a body of the program that reads.
+  /// Runs a program's body that reads.
   func readNow<Value>(
     within limit: WorkLimit? = nil, _ body: (borrowing Connection) throws -> Value
   ) throws -> Value {
@@ -107,7 +107,7 @@ public final class SharedDatabase: Sendable {
     }.get()
   }
 
-  /// Runs a body of this library that reads.
+  /// Runs a library body that reads.
   func look<Value>(
     within limit: WorkLimit?, _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value {
@@ -142,7 +142,7 @@ public final class SharedDatabase: Sendable {
     return value
   }
 
-  /// Runs the migrations that the file has not run. If there is none, nobody is kept from writing.
+  /// Runs the migrations that the file has not run. If there are none, nobody is kept from writing.
   private func migrate(within limit: WorkLimit?) throws(WormholeError) {
     let found = try connections.use(\.readers, within: limit, makes: true) {
       (connection) throws(WormholeError) in
@@ -159,8 +159,8 @@ public final class SharedDatabase: Sendable {
 }
 
 extension AppGroup {
-  /// Opens a database of the group. Its file is created if it is missing; one that another program
-  /// has made keeps its tables.
+  /// Opens a database of the group. Its file is created if it is missing; a file created by another
+  /// program keeps its tables.
   ///
   /// Each migration that has not been run yet runs once, in the order of the list, as a
   /// transaction, whichever process opens the database first. Insert a migration anywhere in the
@@ -178,7 +178,7 @@ extension AppGroup {
   /// - Returns: the database.
   /// - Throws: ``WormholeError/invalidIdentifier`` for an empty name,
   ///   ``WormholeError/reservedName``; ``WormholeError/migrationFailed``, also if two have the same
-  ///   name: the migration that failed has changed nothing, earlier ones stay;
+  ///   name: the failed migration has changed nothing, earlier ones stay;
   ///   ``WormholeError/unknownMigrations``; ``WormholeError/foreign`` if the file is not a database
   ///   of this user; ``WormholeError/notPrivate``, ``WormholeError/damaged``,
   ///   ``WormholeError/busy``, ``WormholeError/system``, ``WormholeError/database``,

@@ -21,7 +21,7 @@ public import Observation
   private let hole: Wormhole
   @ObservationIgnored private var observation: NotificationObservation?
 
-  /// Reads the value and begins to follow it.
+  /// Reads the value and starts following it.
   ///
   /// - Parameters:
   ///   - name: the name of the messages.

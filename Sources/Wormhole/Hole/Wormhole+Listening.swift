@@ -11,13 +11,13 @@ extension Wormhole {
   /// stays. A message passed meanwhile is delivered exactly once.
   ///
   /// A listener is called once for each message, in the order of their numbers, never by two
-  /// threads at a time. If it is slower than the senders, it does not get what is no longer kept;
-  /// ``Message/missed`` counts it.
+  /// threads at a time. If it is slower than the senders, it does not get messages that are no
+  /// longer kept; ``Message/missed`` counts them.
   ///
   /// Messages are read and decoded on threads of the library, never where the listener runs. A
-  /// listener with the delivery `.inline` runs on such a thread, too: others that read the store
-  /// wait for it. Here the place to start is read, for which no writer is waited for, and a cursor
-  /// that did not exist is stored.
+  /// listener with the delivery `.inline` also runs on such a thread, and other readers of the
+  /// store wait for it. This call reads where to start, without waiting for writers, and stores a
+  /// cursor that does not exist yet.
   ///
   /// - Parameters:
   ///   - listener: the listener. Names of listeners are compared byte by byte.
@@ -129,14 +129,14 @@ extension Wormhole {
   ///
   /// It is registered when this returns: no later message is missed, however late the iteration
   /// begins. A message that cannot be read is an element with its error; an error of the store ends
-  /// the sequence. With a cursor, asking for the next message stores that the previous one has
-  /// been handled. Leaving the loop by `break`, an error or a cancellation does not: the message
-  /// comes again.
+  /// the sequence. With a cursor, asking for the next message stores that the previous one has been
+  /// handled. Leaving the loop by `break`, an error or cancellation does not: the message is
+  /// delivered again.
   ///
   /// - Parameters:
   ///   - name: the name to listen for.
   ///   - senders: whose messages to deliver.
-  ///   - start: the message to begin with. With a cursor one iteration can run at a time.
+  ///   - start: the message to begin with. With a cursor, only one iteration can run at a time.
   /// - Returns: the sequence, which ends with the task that iterates over it.
   /// - Throws: what ``bind(_:to:from:starting:)`` throws.
   public func messages<Value>(
@@ -161,7 +161,7 @@ extension Wormhole {
   }
 }
 
-/// A listener in the table of a wormhole, which ends with it.
+/// A listener in the table of a wormhole, with which it ends.
 struct BoundListener: Sendable {
   let delivery: any StoredDelivery
   let observation: NotificationObservation

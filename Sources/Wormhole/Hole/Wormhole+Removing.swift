@@ -17,7 +17,7 @@ extension Wormhole {
   ///
   /// - Parameters:
   ///   - keep: how many messages to keep.
-  ///   - name: the name. What it says itself is set again when a message is passed.
+  ///   - name: the name. Its own `keep` applies again when a message is passed.
   /// - Throws: ``WormholeError``.
   public func setKeep<Value>(_ keep: Keep, of name: MessageName<Value>) async throws {
     try await store.run(.writing) { [store] (limit) throws(WormholeError) in
@@ -27,7 +27,7 @@ extension Wormhole {
 
   /// Removes the messages and the cursors of a name, then notifies all listeners.
   ///
-  /// Its numbers go on, and it keeps the newest message again, unless more is asked for.
+  /// Its numbers continue, and it keeps only the newest message again, unless more is requested.
   ///
   /// - Parameter name: the name.
   /// - Throws: ``WormholeError/cursorInUse`` while a reader has a cursor of the name; other
@@ -44,8 +44,8 @@ extension Wormhole {
 
   /// Moves a damaged file away: its messages are lost, and numbers begin at 1 again.
   ///
-  /// The file stays beside the new one with the ending `.damaged`, in the place of one from an
-  /// earlier time. Listeners stay; their next message has ``Message/mayHaveMissed``.
+  /// The file stays beside the new one with the ending `.damaged`, replacing any earlier one.
+  /// Listeners stay; their next message has ``Message/mayHaveMissed``.
   ///
   /// - Throws: ``WormholeError/system``.
   public func startAnew() async throws {

@@ -15,8 +15,8 @@ internal import DarwinNotifySupport
 ///
 /// All functions may be called on any thread. Those that read or write messages are asynchronous:
 /// they work on threads of the library, wait at most ten seconds for another process that is
-/// writing, and end when the task is cancelled. ``blocking`` has some of them for code that is not
-/// asynchronous. The corresponding class of MMWormhole is `MMWormhole`.
+/// writing, and end when the task is cancelled. ``blocking`` has some of them for synchronous code.
+/// The corresponding class of MMWormhole is `MMWormhole`.
 public final class Wormhole: Sendable {
   /// The group that the messages belong to.
   public let group: AppGroup
@@ -24,10 +24,10 @@ public final class Wormhole: Sendable {
   let store: MessageStore
   let listeners = ListenerTable<ExactString, BoundListener>()
 
-  /// Runs the bodies of updates, which others need not wait for.
+  /// Runs the bodies of updates, so that nobody else waits for them.
   private let updates = WorkQueue(width: 4)
 
-  /// Opens a wormhole. Its directory is made if it is missing, its file with the first message.
+  /// Opens a wormhole. Its directory is created if it is missing, its file with the first message.
   ///
   /// Any number of wormholes may be open on one directory, in one process too. The named listeners
   /// of a wormhole end with it.
@@ -83,7 +83,7 @@ public final class Wormhole: Sendable {
   ///
   /// - Parameter name: the name that it was passed to.
   /// - Returns: the value, or `nil` if there is none.
-  /// - Throws: ``WormholeError``, also if what is stored cannot be read as such a value.
+  /// - Throws: ``WormholeError``, also if the stored message cannot be read as such a value.
   ///
   /// The corresponding method of MMWormhole is `messageWithIdentifier:`.
   public func message<Value>(_ name: MessageName<Value>) async throws -> Value? {
@@ -98,8 +98,8 @@ public final class Wormhole: Sendable {
   /// - Parameters:
   ///   - name: the name that they were passed to.
   ///   - number: the number after which to begin.
-  /// - Returns: the messages, all of them in memory; ``messages(_:from:starting:)`` delivers them
-  ///   one by one.
+  /// - Returns: the messages, all in memory; ``messages(_:from:starting:)`` delivers them one by
+  ///   one.
   /// - Throws: ``WormholeError``. A message that cannot be read is in the list, with its error.
   public func history<Value>(
     _ name: MessageName<Value>, since number: UInt64 = 0
@@ -155,7 +155,7 @@ public final class Wormhole: Sendable {
 }
 
 extension MessageStore {
-  /// Passes the value that follows from the newest one.
+  /// Passes the value computed from the newest one.
   func update<Value, Result>(
     _ name: MessageName<Value>, within limit: WorkLimit? = nil,
     _ body: (inout Value?) throws -> Result

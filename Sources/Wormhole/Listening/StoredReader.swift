@@ -19,7 +19,7 @@ protocol StoredReader<Element>: Sendable {
 
   /// Returns the elements after the position, and moves it after them.
   ///
-  /// - Throws: ``WormholeError``; only what a sequence reads may throw other errors.
+  /// - Throws: ``WormholeError``; only the source of a sequence may throw other errors.
   mutating func read(within limit: WorkLimit?) throws -> StoredPage<Element>
 
   /// Moves the position back to after the last element that was delivered.

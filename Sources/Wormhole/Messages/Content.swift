@@ -12,10 +12,10 @@ extension Wormhole {
     /// The messages before it were removed.
     case cleared
 
-    /// Nothing is stored. Only a listener that asked for it gets this, as its first call.
+    /// Nothing is stored. Only a listener that asked for this gets it, as its first call.
     case absent
 
-    /// Something was passed that cannot be read. This affects only this message.
+    /// A message that cannot be read was passed. This affects only that message.
     case unreadable(WormholeError)
   }
 }

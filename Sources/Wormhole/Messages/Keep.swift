@@ -1,10 +1,10 @@
-// Says what is kept of the messages of a name.
+// Specifies how many messages of a name are kept.
 
 extension Wormhole {
   /// How many messages of a name are kept.
   ///
-  /// Readers find them, however late they come. Of several programs that pass messages to one name,
-  /// the one that keeps most decides; only ``Wormhole/setKeep(_:of:)`` lowers the number.
+  /// Readers find them, however late they start. Of several programs that pass messages to one
+  /// name, the one that keeps the most decides; only ``Wormhole/setKeep(_:of:)`` lowers the number.
   public enum Keep: Hashable, Sendable {
     /// The newest message.
     case newest
@@ -18,10 +18,10 @@ extension Wormhole {
     /// The name of the cursor.
     public let name: String
 
-    /// The number of the last message that was handled, 0 for none.
+    /// The number of the last message that was handled, or 0.
     public let sequence: UInt64
 
-    /// The number of kept records after it, pings and clearings too.
+    /// The number of kept records after it, including pings and clearings.
     public let lag: Int
   }
 }

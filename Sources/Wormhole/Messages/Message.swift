@@ -17,7 +17,7 @@ extension Wormhole {
     /// For ``Content/absent`` it is the last number given out, 0 if there is none.
     public let sequence: UInt64
 
-    /// When it was passed; it grows with the number. For ``Content/absent``, now.
+    /// When it was passed; it increases with the number. For ``Content/absent``, now.
     public let date: Date
 
     /// The process that passed it. For ``Content/absent``, this one.
@@ -103,7 +103,8 @@ extension Wormhole.Message {
   }
 }
 
-/// The cursor for a message, which may outlive the reader and must not keep it from others.
+/// The cursor for a message, which may outlive the reader and must not keep others from using the
+/// cursor.
 struct CursorLink: Sendable {
   private let name: String
   private let store: MessageStore

@@ -40,7 +40,7 @@ public struct MessageName<Value: Codable & Sendable>: RawRepresentable, Sendable
   ///     it is used.
   ///   - keep: how many messages are kept.
   ///   - durable: whether passing a message waits for the disk. Programs that pass messages at the
-  ///     same time wait, too, some of them for 30 ms.
+  ///     same time also wait, some of them for 30 ms.
   ///   - codec: the encoding of values; by default raw for `Data`, JSON for all other types.
   ///   - type: the type as it is stored, so that readers with another type refuse the value; by
   ///     default the name of the type without its module.
@@ -116,7 +116,7 @@ extension MessageName {
     }
   }
 
-  /// Decodes a value. One that another program has passed without a type is taken.
+  /// Decodes a value. A value that another program passed without a type is accepted.
   func decode(_ stored: StoredValue) throws(WormholeError) -> Value {
     guard stored.codec == codec.rawValue else {
       throw .codecMismatch(name: rawValue, expected: codec.rawValue, found: stored.codec)

@@ -2,7 +2,7 @@
 
 internal import DarwinNotifySupport
 
-/// A position among the messages of a name, with the stored message that comes first.
+/// A position among the messages of a name, with the stored message that is delivered first.
 struct MessageReader<Value: Codable & Sendable>: StoredReader {
   let name: MessageName<Value>
   let store: MessageStore
@@ -45,7 +45,7 @@ struct MessageReader<Value: Codable & Sendable>: StoredReader {
       case .since(let number): number
       case .cursor: try cursor?.position() ?? 0
       }
-    // A number from the future belonged to a file that somebody has removed.
+    // A number that is too high comes from a file that has been removed.
     mayHaveMissed = number > state.last
     position = StoredPosition(number: mayHaveMissed ? 0 : number, identity: state.identity)
     guard start == .last || start == .lastOrAbsent else { return }

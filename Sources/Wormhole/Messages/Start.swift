@@ -41,7 +41,7 @@ extension Wormhole {
 }
 
 extension Wormhole.Senders {
-  /// Returns whether a message that was not yet stored at the start is to be delivered.
+  /// Returns whether to deliver a message that was not yet stored at the start.
   func include(_ sender: StoredSender) -> Bool {
     self == .all || sender.process != Wormhole.Sender.current.process
   }

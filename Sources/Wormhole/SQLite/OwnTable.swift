@@ -1,8 +1,8 @@
 // Describes tables of this library in databases of a program.
 
-/// A table of this library among those of a program.
+/// A library table among those of a program.
 struct OwnTable: Sendable {
-  /// The names that begin like this belong to the library.
+  /// Names that begin with this belong to the library.
   static let prefix = "wormhole_"
 
   /// The name, with the prefix.
@@ -13,8 +13,8 @@ struct OwnTable: Sendable {
 
   /// Returns whether the table exists.
   ///
-  /// - Throws: ``WormholeError/foreign`` if something else has its name, or another program reacts
-  ///   to what is written to it.
+  /// - Throws: ``WormholeError/foreign`` if something else has its name, or if another program has
+  ///   put a trigger on it.
   func exists(in database: SQLiteConnection) throws(WormholeError) -> Bool {
     let found = try database.rows(
       """

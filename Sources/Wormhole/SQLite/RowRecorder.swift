@@ -5,10 +5,10 @@ internal import Glibc
 
 /// The changed rows of a connection, which SQLite reports one by one before it changes them.
 ///
-/// It also reports the rows that triggers, foreign keys and replacements change, and keeps those
-/// that a savepoint takes back. It does not report those of virtual tables.
+/// It also reports rows changed by triggers, foreign keys and replacements, and keeps those that a
+/// savepoint restores. It does not report rows of virtual tables.
 struct RowRecorder {
-  /// The number of rows of a table beyond which they are not listed.
+  /// The number of rows of a table above which they are not listed.
   static let maxRowCount = 256
 
   private struct Table {
@@ -29,7 +29,7 @@ struct RowRecorder {
   /// Whether no row was reported.
   var isEmpty: Bool { tables.isEmpty }
 
-  /// The rows of each changed table; `nil` instead of too many rows.
+  /// The rows of each changed table; `nil` if there are too many.
   var changes: [String: Set<Int64>?] {
     var changes: [String: Set<Int64>?] = [:]
     for table in tables {

@@ -16,7 +16,7 @@ final class SQLiteConnection: @unchecked Sendable {
   /// The file that it was opened for.
   var file: FileID?
 
-  /// The number of the schema whose tables of this library were checked.
+  /// The schema version for which the library's tables were checked.
   var checkedSchema: Int64?
 
   /// Collects the changed rows; `nil` if nobody asks for them, or SQLite cannot report them.
@@ -52,7 +52,7 @@ final class SQLiteConnection: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - path: the file.
-  ///   - isImmutable: whether nobody can write to the file, nor make one beside it.
+  ///   - isImmutable: whether nobody can write to the file or create one beside it.
   ///   - wait: the waits of the call that opens it.
   /// - Throws: ``WormholeError``.
   init(
@@ -84,7 +84,7 @@ final class SQLiteConnection: @unchecked Sendable {
     refuseTransactionsInBodies()
   }
 
-  /// Begins to collect the rows that are changed.
+  /// Starts collecting the rows that change.
   func recordRows() {
     let recorder = UnsafeMutablePointer<RowRecorder>.allocate(capacity: 1)
     recorder.initialize(to: RowRecorder())

@@ -20,7 +20,7 @@ protocol SQLiteFile: Sendable {
   func openForReading(_ wait: Backoff) throws(WormholeError) -> SQLiteConnection?
 }
 
-/// Identifies a file while anybody has it open.
+/// Identifies a file while any process has it open.
 struct FileID: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
@@ -29,7 +29,7 @@ struct FileID: Hashable, Sendable {
 extension SQLiteFile {
   var path: String { "\(directory)/\(name)" }
 
-  /// Returns the file that is there now, `nil` if there is none.
+  /// Returns the file at the path now, or `nil`.
   func id() throws(WormholeError) -> FileID? {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -43,7 +43,7 @@ extension SQLiteFile {
   /// Creates an empty file, and its directory, if missing. Returns the file.
   func make() throws(WormholeError) -> FileID? {
     _ = try PrivateDirectory(directory)
-    // Created without opening: closing the file would release any locks of this process on it.
+    // Created without opening: closing the file would release all locks of this process on it.
     guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else {
       throw .system(code: errno, path: path)
     }
@@ -53,7 +53,7 @@ extension SQLiteFile {
   /// Whether nobody can write to the file by this path, as on a file system mounted read-only.
   var isReadOnly: Bool { access(path, W_OK) != 0 && errno == EROFS }
 
-  /// Opens the file, to write if possible.
+  /// Opens the file, for writing if possible.
   func open(_ wait: Backoff) throws(WormholeError) -> SQLiteConnection {
     // Parent directories may be symbolic links, which SQLite would also refuse.
     guard let real = realpath(directory, nil) else {
@@ -64,7 +64,7 @@ extension SQLiteFile {
       opening: "\(String(cString: real))/\(name)", isImmutable: isReadOnly && !hasLog, wait: wait)
   }
 
-  /// Opens the file to read only.
+  /// Opens the file read-only.
   func openReadOnly(_ wait: Backoff) throws(WormholeError) -> SQLiteConnection {
     let connection = try open(wait)
     try connection.execute("PRAGMA query_only = ON")

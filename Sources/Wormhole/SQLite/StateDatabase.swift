@@ -2,19 +2,19 @@
 
 internal import Glibc
 
-/// A database that one process uses, whose changes wait for ``commit()``.
+/// A database used by a single process, whose changes wait for ``commit()``.
 package final class StateDatabase {
   private let connection: SQLiteConnection
 
   /// Whether there is something to commit.
   package private(set) var isChanging = false
 
-  /// Opens a file in a directory that exists, and makes it if it is missing.
+  /// Opens a file in an existing directory; creates it if it is missing.
   ///
   /// - Parameters:
   ///   - path: the file.
-  ///   - version: the version of the tables, 1 or more, which its header has.
-  ///   - schema: the statements that make the tables.
+  ///   - version: the version of the tables, 1 or more, stored in the header.
+  ///   - schema: the statements that create the tables.
   /// - Throws: ``WormholeError``: `unknownFormat` if the tables have another version.
   package init(_ path: String, version: Int64, schema: String) throws(WormholeError) {
     guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else {

@@ -13,7 +13,7 @@ struct BusyWait {
   /// The waits of a part of the call that has a shorter time; `nil` outside it.
   var ofPart: Backoff?
 
-  /// The instructions of SQLite's virtual machine between two looks at the limit of the call, which
+  /// The instructions of SQLite's virtual machine between two checks of the call's limit, which
   /// take some microseconds.
   private static let stepsBetweenLooks: Int32 = 1_000
 
@@ -24,7 +24,7 @@ struct BusyWait {
     return ofPart?.wait() ?? ofCall.wait()
   }
 
-  /// Makes a connection wait this way, and end the statements of a call that is over. The pointer
+  /// Makes a connection wait this way and end the statements of a call that is over. The pointer
   /// must stay valid until the connection is closed.
   static func install(_ wait: UnsafeMutablePointer<BusyWait>, in connection: OpaquePointer) {
     sqlite3_busy_handler(

@@ -4,16 +4,16 @@ internal import Glibc
 
 /// How large a write-ahead log may become.
 enum WriteAheadLog {
-  /// The size beyond which a writer empties it before it goes on: as long as a reader is in the
-  /// middle of a transaction, it only grows.
+  /// The size above which a writer empties the log before it continues: as long as a reader is in
+  /// the middle of a transaction, the log only grows.
   static let maxBytes = 256 << 20
 
-  /// How long to wait for readers then. Short transactions have ended after that.
+  /// How long to wait for readers in that case. Short transactions end within that time.
   static let timeout = Duration.seconds(1)
 }
 
 extension SQLiteConnection {
-  /// Lets readers and a writer work at the same time. Takes no lock if they can already.
+  /// Lets readers and a writer work at the same time. Takes no lock if they already can.
   func beginWriteAheadLog() throws(WormholeError) {
     while try journalMode() != .text("wal") {
       do throws(WormholeError) {

@@ -8,7 +8,7 @@ final class Checkpoint: Sendable {
   /// The number of pages in the log at which a checkpoint is due.
   static let pages: Int32 = 1_000
 
-  /// The number of pages from which on the writer itself runs it. A writer that never pauses would
+  /// The number of pages at which the writer itself runs it. A writer that never pauses would
   /// otherwise always be ahead of the checkpoint, and the log would grow without end.
   private static let pagesForWriter: Int32 = 4_000
 
@@ -18,7 +18,7 @@ final class Checkpoint: Sendable {
   func runIfDue(after connection: SQLiteConnection, in store: MessageStore) {
     let pages = connection.logPages.pointee
     guard pages >= Self.pages else { return }
-    // While a reader holds the log, it cannot shrink: try again only when it has grown as much.
+    // While a reader holds the log, it cannot shrink: try again only after it has grown by as much.
     if pages < connection.checkpointedPages { connection.checkpointedPages = 0 }
     guard pages - connection.checkpointedPages >= Self.pagesForWriter else {
       return run(in: store)

@@ -1,17 +1,17 @@
 // Stores the records of other machines.
 
-/// A record that a relay has brought from another machine.
+/// A record that a relay brought from another machine.
 package struct ForeignRecord: Sendable {
-  /// Where its number was given: the machine, and its store there.
+  /// Where its number was assigned: the machine, and its store there.
   package var machine: String
   package var epoch: UInt64
 
   package var number: UInt64
 
-  /// A number that the machine has passed on before, with no record of its own in between.
+  /// A number that the machine passed on earlier, with no record of its own in between.
   package var previous: UInt64
 
-  /// What to store; `nil` if it is too large for this machine, which then goes on without it. Its
+  /// What to store; `nil` if it is too large for this machine, which then continues without it. Its
   /// time decides between machines.
   package var draft: RecordDraft?
 
@@ -24,14 +24,14 @@ package struct ForeignRecord: Sendable {
   }
 }
 
-/// What has become of a record of another machine.
+/// What happened to a record of another machine.
 package enum ForeignResult: Sendable, Equatable {
   case stored
 
   /// It has been received before.
   case repeated
 
-  /// What is here is newer.
+  /// The record here is newer.
   case superseded
 
   /// Records between this number and its own must come first.
@@ -45,18 +45,19 @@ extension MessageStore {
   /// Stores a record of another machine once, then posts the change notification.
   ///
   /// If the name keeps more than one message, here or there, its records are appended in the order
-  /// of their machine. Else, and in any case if it clears the name, a record must be newer than
-  /// what is here: of two of one machine that with the greater number, else that with the later
-  /// time, else that of the greater machine. So all machines agree on what is the newest.
+  /// of their machine. Otherwise, and always if it clears the name, a record must be newer than the
+  /// one here: of two records from one machine, the one with the greater number; else the one with
+  /// the later time; else the one from the greater machine. So all machines agree on which is the
+  /// newest.
   ///
   /// - Parameters:
   ///   - record: the record.
   ///   - name: its name.
   ///   - machine: this machine.
-  ///   - isFirst: whether what this machine passed before may be missing.
-  ///   - maxNames: the number of names from which on none is made.
+  ///   - isFirst: whether earlier records of the other machine may be missing.
+  ///   - maxNames: the number of names at which no more are created.
   ///   - limit: until when it may take.
-  /// - Returns: what has become of it. All but `missing` and `refused` is remembered.
+  /// - Returns: what happened to it. All outcomes but `missing` and `refused` are remembered.
   /// - Throws: ``WormholeError``. Nothing has changed then.
   package func receive(
     _ record: ForeignRecord, of name: String, on machine: String, isFirst: Bool = false,
@@ -68,7 +69,7 @@ extension MessageStore {
       let receiver = RecordReceiver(connection: connection, name: name, machine: machine)
       return try receiver.receive(record, isFirst: isFirst, maxNames: maxNames)
     }
-    // It is stored. Without a bus, it reaches the processes that share the table.
+    // It is stored. Without a bus, the notification reaches the processes that share the table.
     if result == .stored { try? announce([name]) }
     return result
   }
@@ -76,9 +77,9 @@ extension MessageStore {
 
 /// Receives a record in a transaction.
 ///
-/// How far each machine has come is a cursor, under the negative id of the name, so that it is no
-/// cursor of a reader. Another such cursor has the time that the newest record of another machine
-/// has there: here it may be later, since times grow with the numbers.
+/// The progress of each machine is a cursor under the negative id of the name, which no reader
+/// uses. Another such cursor holds the time that the newest record of another machine has there:
+/// here it may be later, since times increase with the numbers.
 private struct RecordReceiver {
   let connection: SQLiteConnection
   let name: String

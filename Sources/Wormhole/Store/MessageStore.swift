@@ -44,7 +44,7 @@ package final class MessageStore: Sendable {
   /// Its directory.
   package var directory: String { file.directory }
 
-  /// The largest number of bytes of the name of a message or a cursor.
+  /// The maximum length of the name of a message or a cursor, in bytes.
   package static let maxNameBytes = 255
 
   /// The purpose of a call.

@@ -2,7 +2,7 @@
 
 internal import DarwinNotifySupport
 
-/// The connections to the file that is at a path at the time of a call.
+/// The connections to the file found at a path at the time of a call.
 final class StoreConnections<File: SQLiteFile>: Sendable {
   let file: File
   private let lanes = Locked<StoreLanes?>(nil)
@@ -17,7 +17,7 @@ final class StoreConnections<File: SQLiteFile>: Sendable {
   ///   - lane: the kind of connection.
   ///   - limit: how long it may take.
   ///   - makes: whether to create the file if it is missing.
-  ///   - body: what to do. It must not use the file by another connection of this process.
+  ///   - body: what to do. It must not use the file through another connection of this process.
   /// - Returns: what the body returns; `nil` if there is no file, or nothing in it to read.
   /// - Throws: ``WormholeError/nested`` in the body of another call; what the body throws.
   func use<Value>(
@@ -32,7 +32,7 @@ final class StoreConnections<File: SQLiteFile>: Sendable {
       if lanes?.id != id { lanes = StoreLanes.find(id, file) }
       return (lanes, old)
     }
-    // The connections to a file that was replaced are not closed under the lock.
+    // Connections to a replaced file are not closed under the lock.
     withExtendedLifetime(old) {}
     return try lanes?.use(lane, Backoff(limit: limit), body)
   }

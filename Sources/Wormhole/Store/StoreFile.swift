@@ -39,9 +39,9 @@ struct StoreFile: SQLiteFile {
     return try connection.hasStoreSchema() ? connection : nil
   }
 
-  /// The pages that a connection keeps in memory. A commit of another process makes them useless;
-  /// SQLite's 2 MiB for each would only be memory that a process never gives back. The largest
-  /// value fits into that of the writer.
+  /// The pages that a connection keeps in memory. A commit by another process makes them useless;
+  /// SQLite's default of 2 MiB each would only be memory that the process never gives back. The
+  /// largest value fits into the writer's.
   private static let (readerCacheKiB, writerCacheKiB) = (256, 1_024)
 
   /// The size to which the write-ahead log is cut after a checkpoint.

@@ -6,7 +6,7 @@ internal import Glibc
 
 /// The connections of this process to one file: one that writes, and a few that read.
 ///
-/// All objects of a process that use the same file share them.
+/// All objects in a process that use the same file share them.
 final class StoreLanes: Sendable {
   let id: FileID
   let writer: StoreLane
@@ -28,7 +28,7 @@ final class StoreLanes: Sendable {
     }
   }
 
-  /// Runs a body with a connection, once one is free. Returns `nil` if there is nothing to read.
+  /// Runs a body with a connection once one is free. Returns `nil` if there is nothing to read.
   ///
   /// - Throws: ``WormholeError/nested`` if the thread already uses a connection to the file.
   func use<Value>(
@@ -92,7 +92,7 @@ final class StoreLane: Sendable {
   /// Whether the thread uses one of the connections.
   var isUsedHere: Bool { state.withLock { $0.users.contains(pthread_self()) } }
 
-  /// Runs a body with a connection, once one is free. Returns `nil` if there is nothing to read.
+  /// Runs a body with a connection once one is free. Returns `nil` if there is nothing to read.
   func use<Value>(
     _ wait: Backoff, _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value? {

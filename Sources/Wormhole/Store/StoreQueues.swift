@@ -5,7 +5,7 @@ struct StoreQueues: Sendable {
   let reading: WorkQueue
   let writing = WorkQueue(width: 1)
 
-  /// Makes the queues of a file.
+  /// Creates the queues of a file.
   init(of file: some SQLiteFile) {
     reading = WorkQueue(width: file.readerCount)
   }

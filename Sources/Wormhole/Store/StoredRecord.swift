@@ -117,10 +117,10 @@ package struct StoredBatch: Sendable, Equatable {
   /// store mean nothing in another.
   package var identity: Int64 = 0
 
-  /// The largest number of records that a reader has in memory at a time.
+  /// The maximum number of records that a reader keeps in memory at a time.
   package static let maxCount = 64
 
-  /// The largest number of bytes of their values, unless a single one has more.
+  /// The maximum total size of their values in bytes, unless a single one has more.
   package static let maxBytes = 1 << 20
 }
 
