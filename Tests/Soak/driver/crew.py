@@ -6,9 +6,10 @@ from board import EVERYTHING, FENCE, N_NAMES, ONLY_FENCE
 from processes import Failure, Worker
 
 KEPT = ("newest", "history")
-# What may be added to the first measurements: kB, descriptors, threads, files.
+# What may be added to the first measurements: kB, descriptors, threads, files. Dispatch has at most
+# 255 threads for handlers, and gives them back some seconds after a flood of requests.
 GROWTH = {"memory": 4096, "descriptors": 6, "threads": 4, "pooled threads": 64,
-          "files": 4}
+          "handling threads": 256, "files": 4}
 
 
 class Crew:

@@ -154,9 +154,12 @@ class Worker:
         return self.log.read_text(errors="replace") if self.log and self.log.exists() else ""
 
     def measure(self):
-        """Returns kB of its own memory, descriptors, threads. Swift's are those of a pool."""
+        """Returns kB of its own memory, descriptors, threads. Swift's are those of a pool; a
+        service in Swift handles its requests at the same time, each on a thread of that pool."""
         folder = Path(f"/proc/{self.process.pid}")
         fields = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
-        threads = "pooled threads" if self.command.name == "soak-peer" else "threads"
+        threads = "threads"
+        if self.command.name == "soak-peer":
+            threads = "handling threads" if self.kind == "serve" else "pooled threads"
         return {"memory": int(fields["RssAnon"].split()[0]), threads: int(fields["Threads"]),
                 "descriptors": len(os.listdir(folder / "fd"))}
