@@ -60,7 +60,7 @@ namespace DarwinNotify {
 		public int behavior;
 	}
 
-	/* It stays registered until it is cancelled, also without a reference. */
+	/* It stays registered until it is cancelled, even without a reference. */
 	[Compact]
 	[CCode (cname = "dn_observer", ref_function = "dn_observer_ref", unref_function = "dn_observer_unref")]
 	public class Observer {

@@ -14,7 +14,7 @@ typedef void sqlite_shim_row_hook(void *context, sqlite3 *connection, int operat
                                   const char *schema, const char *table, sqlite3_int64 before,
                                   sqlite3_int64 after);
 
-/* A library that was built without this function lacks the symbol. */
+/* A library built without this function lacks the symbol. */
 __attribute__((weak)) void *sqlite3_preupdate_hook(sqlite3 *connection, sqlite_shim_row_hook *hook,
                                                    void *context);
 

@@ -1,6 +1,6 @@
-/* A connection to a bus, which is made again when it is lost.
+/* A connection to a bus, which is re-established when it is lost.
  *
- * It tries for half a minute; then it waits until something changes where the bus listens. */
+ * It retries for half a minute, then waits until something changes at the address of the bus. */
 #include "bus.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ const char *bus_get_label(const bus *bus)
 
 /* --- Where it listens ----------------------------------------------------------------------- */
 
-/* An address that is only for this library's programs is also that of their session. */
+/* An address that is set only for this library's programs also applies to their session. */
 static const char *get_own_address(const bus *bus)
 {
         const char *address = bus->is_system ? NULL : getenv("DARWIN_NOTIFY_BUS");

@@ -1,4 +1,4 @@
-/* A connection to a bus, which is made again when it is lost. */
+/* A connection to a bus, which is re-established when it is lost. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@ struct agent;
 struct path_watch;
 typedef struct bus bus;
 
-/* One that uses a bus. Its functions run in the loop. */
+/* A user of a bus. Its functions run in the loop. */
 typedef struct bus_user {
         void (*found)(struct bus_user *user); /* there is a connection */
         void (*lost)(struct bus_user *user);  /* there is none, or none any longer */
@@ -31,7 +31,7 @@ struct bus {
 void bus_init(bus *bus, struct agent *agent, bool is_system);
 void bus_add_user(bus *bus, bus_user *user);
 
-/* Connects for the first time, and tells the users. */
+/* Connects for the first time and informs the users. */
 void bus_open(bus *bus);
 
 /* Tries to connect now if there is no connection. */

@@ -1,4 +1,4 @@
-/* The lock beside the table: at most one agent has it.
+/* The lock beside the table: at most one agent holds it.
  *
  * It is the lock of an open file, which the kernel releases when the process ends. The file stays,
  * with the number of the process for display. */

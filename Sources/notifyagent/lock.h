@@ -1,4 +1,4 @@
-/* The lock beside the table: at most one agent has it. */
+/* The lock beside the table: at most one agent holds it. */
 #pragma once
 
 #include <limits.h>

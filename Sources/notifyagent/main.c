@@ -18,7 +18,7 @@
 
 enum { STATUS_OK, STATUS_SETTINGS, STATUS_FAILED };
 
-/* How long to wait for the services before what is known counts as all. */
+/* How long to wait for the services before the result counts as complete. */
 #define SETTLE_MS 3000
 
 /* An agent that holds the lock. */
@@ -92,7 +92,7 @@ static int end_at_signals(sd_event *event)
         return r;
 }
 
-/* The lock comes before the states: the agent before sets none any longer. */
+/* The lock comes before the states: the previous agent no longer sets any. */
 static int run_as(holder *holder)
 {
         int status, r = end_at_signals(holder->agent.event);

@@ -1,4 +1,4 @@
-/* Files whose changes are heard of, wherever on their way something changes. */
+/* Files whose changes are reported, wherever along their path something changes. */
 #include "path.h"
 
 #include <darwinnotify/token.h>

@@ -14,7 +14,7 @@ static const char *center_of(const source_name *name)
         return name->is_distributed ? "distributed" : "darwin";
 }
 
-/* Prints a text of ours, which has no character that JSON escapes except quotes. */
+/* Prints one of our texts, which contain no character that JSON escapes except quotes. */
 static void print_quoted(const char *text)
 {
         (void)putchar('"');
@@ -26,7 +26,7 @@ static void print_quoted(const char *text)
         (void)putchar('"');
 }
 
-/* --- The agent that runs --------------------------------------------------------------------- */
+/* --- The running agent ----------------------------------------------------------------------- */
 
 static pid_t find_agent(void)
 {

@@ -8,6 +8,6 @@
 /* Prints the sources with their names. */
 void report_list(const agent *agent, bool is_json);
 
-/* Prints what keeps the agent from working here. Returns whether something does; a source that is
- * missing does not. */
+/* Prints what keeps the agent from working here. Returns whether anything does; a missing source
+ * does not. */
 bool report_check(const agent *agent, bool is_json);

@@ -51,7 +51,7 @@ static bool is_unknown(const char *error)
         return false;
 }
 
-/* A service that lacks what is asked for counts as missing. */
+/* A service that lacks the requested value counts as missing. */
 static void be_refused(service *service, const sd_bus_error *error)
 {
         const char *name = error->name ? error->name : "";
@@ -186,7 +186,7 @@ static int on_started(sd_bus_message *reply, void *context, sd_bus_error *error)
         return 0;
 }
 
-/* The bus may start a service of the system; in a session, services belong to a desktop. */
+/* The bus may start system services; in a session, services belong to a desktop. */
 static int on_found(sd_bus_message *reply, void *context, sd_bus_error *error)
 {
         service *service = context;

@@ -125,8 +125,8 @@ static bool is_news(const source *source, uint64_t value)
         return false;
 }
 
-/* Where nothing else has changed, a name whose state was wrong is posted: its observers have seen
- * the wrong one. */
+/* If nothing else has changed, a name whose state was wrong is posted: its observers have seen the
+ * wrong state. */
 static void publish(source *source, unsigned events)
 {
         const source_name *names = source->kind->names;

@@ -69,7 +69,7 @@ source *source_new(agent *agent, const source_kind *kind);
 int source_start(source *source);
 void source_look(source *source);
 
-/* Sets the states again, and posts the names whose state was not right: the table has changed. */
+/* Sets the states again and posts the names whose state was wrong: the table has changed. */
 void source_renew(source *source);
 
 /* Posts the names of some events. */
@@ -78,7 +78,7 @@ void source_post(source *source, unsigned events);
 /* Sets the value. If it has changed, sets the states, then posts. */
 void source_set(source *source, uint64_t value);
 
-/* Called by its services when one knows more or less. */
+/* Called by its services when one has gained or lost information. */
 void source_service_changed(source *source);
 
 /* Writes a line for the journal, once for each kind of problem. */

@@ -171,7 +171,7 @@ bool dn__connection_is_read(dn__connection *connection)
         return !connection->was_unread;
 }
 
-/* Does not look at the descriptor for each post: if its number has passed to a file of the host,
+/* Does not check the descriptor for each post: if its number now belongs to a file of the host,
  * send() fails, unless that is a socket. */
 bool dn__connection_write(dn__connection *connection, const char *bytes, size_t n_bytes)
 {

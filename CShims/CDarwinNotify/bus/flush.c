@@ -43,7 +43,7 @@ static bool is_flushed(dn__dbus *dbus, flush *flush) DN__REQUIRES(&dbus->lock)
         }
         if (!flush->is_drained)
                 return false;
-        /* Before the kernel is asked: it would speak of a file of the host. */
+        /* Before asking the kernel, which would report on a file of the host. */
         if (is_gone(dbus))
                 return true;
         is_read = dn__dbus_note_read(dbus);

@@ -29,7 +29,7 @@ typedef enum dn__rule_state {
 
 struct dn__rules;
 
-/* What this carrier keeps for a name that is held. */
+/* The state that this carrier keeps for a held name. */
 typedef struct dn__hold {
         dn__map_entry entry;
         struct dn__rules *rules;

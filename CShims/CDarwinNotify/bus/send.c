@@ -141,7 +141,7 @@ static int send_later(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->
         return r < 0 ? r : dn__dbus_report(dbus);
 }
 
-/* The loop writes what the socket did not accept, once it does. */
+/* The loop writes what the socket did not accept, once it can. */
 static int send_or_keep(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {
         int r;

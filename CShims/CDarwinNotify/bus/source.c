@@ -17,7 +17,7 @@
 /* Work allowed for reading, callbacks and sending before other sources get their turn. */
 #define TURN_N_STEPS 256
 
-/* How long a process that only posts looks for a bus that may restart. After that, it looks again
+/* How long a process that only posts looks for a bus that may restart. After that, it looks only
  * when it posts. */
 #define SEARCH_US (60 * DN__US_PER_SECOND)
 

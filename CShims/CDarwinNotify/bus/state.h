@@ -84,7 +84,7 @@ struct dn__dbus {
         uint64_t close_us DN__GUARDED_BY(&lock);  /* when to stop sending */
 };
 
-/* For those who know that a center has this carrier. */
+/* For callers that know that a center has this carrier. */
 static inline dn__dbus *dn__dbus_of(dn__carrier *carrier)
 {
         return DN__CONTAINER(carrier, dn__dbus, carrier);

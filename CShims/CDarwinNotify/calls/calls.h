@@ -7,7 +7,7 @@
 
 typedef struct dn__calls dn__calls;
 
-/* Makes the state of the requests on a hub's connection. Calls and services keep the center open.
+/* Creates the state of the requests on a hub's connection. Calls and services keep the center open.
  * Returns 0 or -ENOMEM. */
 int dn__calls_new(dn__hub *hub, dn__calls **ret_calls);
 

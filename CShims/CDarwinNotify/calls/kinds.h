@@ -14,5 +14,5 @@ int dn__kinds_remove(dn_service *service, const char *kind);
 /* Returns the introspection; NULL if out of memory. */
 char *dn__kinds_introspect(const dn_service *service);
 
-/* Frees all, when the service ends. */
+/* Frees all kinds when the service ends. */
 void dn__kinds_free(dn_service *service);

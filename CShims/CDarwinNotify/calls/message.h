@@ -29,9 +29,8 @@ int dn__call_read_error(const sd_bus_error *error);
 /* Makes the reply to a call. Returns 0 or a negative errno. */
 int dn__call_make_reply(sd_bus_message *call, const dn_dict *reply, sd_bus_message **ret_message);
 
-/* Makes an error reply to a call: the text, then the value of DN_REPLY_VALUE, if there is one. The
- * text is replaced by "" if it is malformed, the name by DN_ERROR_FAILED. Returns 0 or a negative
- * errno. */
+/* Creates an error reply to a call: the text, then the value of DN_REPLY_VALUE, if any. The text is
+ * replaced by "" if it is malformed, the name by DN_ERROR_FAILED. Returns 0 or a negative errno. */
 int dn__call_make_error(sd_bus_message *call, const char *name, const char *text,
                         const dn_dict *details, sd_bus_message **ret_message);
 

@@ -4,8 +4,8 @@
 
 #include "calls/state.h"
 
-/* Requests a rule for a name, which a process can own or is that of a connection. Returns whether
- * it is one of its own, to be removed later. */
+/* Requests a rule for a name, either one that a process can own or that of a connection. Returns
+ * whether the name got its own rule, to be removed later. */
 bool dn__name_rules_add(dn__name_rules *rules, const char *name);
 
 /* Removes the rule of a name. */

@@ -260,7 +260,7 @@ void dn__owners_report(dn__calls *calls, const char *name)
         dn__loop_wake(calls->loop);
 }
 
-/* Frees a name that nobody follows any more. */
+/* Frees a name that nobody follows any longer. */
 static void forget_owner(dn__calls *calls, dn__owner *owner) DN__REQUIRES(&calls->dbus->lock)
 {
         if (owner->has_rule)

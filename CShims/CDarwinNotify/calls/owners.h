@@ -18,7 +18,7 @@ int dn__owner_follow(dn__calls *calls, const char *name, const dn__name *topic,
                      dn__owner **ret_owner);
 
 /* Hands on the present state of a name once more, if it is followed, as soon as it is known: call
- * when an observer was added. */
+ * after adding an observer. */
 void dn__owners_report(dn__calls *calls, const char *name);
 
 /* Ends the use that dn__owner_follow() began. NULL is allowed. */
@@ -31,7 +31,7 @@ void dn__owners_init(dn__calls *calls);
 void dn__owners_connected(dn__calls *calls);
 void dn__owners_disconnected(dn__calls *calls);
 
-/* Notes that there is no connection, if that has been tried. */
+/* Notes that there is no connection, if connecting has been tried. */
 void dn__owners_expect_nothing(dn__calls *calls);
 
 /* Notes that the bus has given a name to a connection; "": to nobody. */

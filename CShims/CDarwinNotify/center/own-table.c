@@ -1,4 +1,4 @@
-/* What a program that stands in for the system does in the table of its own user. */
+/* Operations of a program that stands in for the system, in the table of its own user. */
 #include "center/own-table.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What a program that stands in for the system does in the table of its own user. */
+/* Operations of a program that stands in for the system, in the table of its own user. */
 #pragma once
 
 #include <limits.h>
@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /* Sets the state of a name that this process holds, unless `state` is NULL, then posts the name if
- * `is_posted`: in the table of the Darwin center alone, so that no signal is sent. Therefore the
- * names below com.apple.system, which only root may post, are allowed too: inside the table of one
- * user that rule protects nobody.
+ * `is_posted`: only in the table of the Darwin center, so that no signal is sent. Names below
+ * com.apple.system, which only root may post, are therefore also allowed: within the table of one
+ * user, that rule protects nobody.
  *
  * Returns 0 or a negative errno: -EINVAL or -ENAMETOOLONG for a name that does not leave the
  * process; -ENOENT if there is no table, or a state is to be set and nothing holds the name;

@@ -14,7 +14,7 @@
 #include "util/reserved.h"
 
 /* Observes the private name that stands for the owner. A state is reported once more whenever an
- * observer is added: each observer skips what it has heard already. */
+ * observer is added: each observer skips what it already knows. */
 typedef struct owner_observer {
         dn_owner_handler handler;
         dn__owner *owner; /* NULL: there is no bus */
@@ -70,7 +70,7 @@ static owner_observer *make_context(const dn_owner_handler *handler, const char 
         return context;
 }
 
-/* Without a bus, there is nobody else to report the state. */
+/* Without a bus, nobody else reports the state. */
 static int observe_absence(dn__hub *hub, const dn__name *topic_name, dn_observer *observer,
                            const dn_executor *executor, dn_observer **ret_observer)
 {

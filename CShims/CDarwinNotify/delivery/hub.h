@@ -40,8 +40,8 @@ typedef struct dn__center_ops {
 
         /* Sets up a new hub. Returns 0 or a negative errno. NULL: there is nothing to do. */
         int (*open)(dn__hub *hub);
-        /* Makes the carriers of a hub with a loop, where it is not to lack them, and counts them;
-         * may consume the address. Returns as `open`. */
+        /* Creates the carriers of a hub with a loop, except any that it is to lack, and counts
+         * them; may consume the address. Returns as `open`. */
         int (*add_carriers)(dn__hub *hub, struct dn__address *address);
         /* Destroys an unused hub and releases the reference it was made with. */
         void (*close)(dn__hub *hub);

@@ -17,7 +17,7 @@ typedef struct dn__direct_options {
         dn__loop *(*get_host)(void);
 } dn__direct_options;
 
-/* Makes the carrier. It brings nothing before it has a region: its `start` only starts the thread
+/* Creates the carrier. It brings nothing before it has a region: its `start` only starts the thread
  * then, since a failure can be reported. Its `post` returns -ESTALE if the table was left, so that
  * the post must be counted in the next one. Returns 0 or -ENOMEM. */
 int dn__direct_new(const dn__direct_options *options, dn__carrier **ret_carrier);

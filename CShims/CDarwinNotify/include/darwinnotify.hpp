@@ -1,10 +1,9 @@
-/* Darwin notifications for C++17, with observers that end with their scope and std::function.
+/* Darwin notifications for C++17, with std::function and observers that end with their scope.
  *
  * Needs neither exceptions nor RTTI. A function that can fail returns what its C function returns:
  * 0, a positive outcome such as DN_NOT_CONNECTED, or a negative errno (error.h). An object that
- * cannot be made has that number as its error(), and does nothing. Text with a NUL is refused:
- * -EINVAL.
- * What is missing here, such as calls and services, is called from C++ as it is from C. */
+ * cannot be created has that number as its error(), and does nothing. Text with a NUL is rejected
+ * with -EINVAL. Anything missing here, such as calls and services, is called from C++ as from C. */
 #ifndef DARWINNOTIFY_HPP
 #define DARWINNOTIFY_HPP
 
@@ -104,7 +103,7 @@ public:
         /** Shares a dictionary of the C library, which may be NULL. */
         explicit dict(const dn_dict *shared) noexcept : handle_(dn_dict_ref(shared)) {}
 
-        /** Makes a dictionary. For containers, data and dates use dn_dict_builder_new(). */
+        /** Creates a dictionary. For containers, data and dates, use dn_dict_builder_new(). */
         dict(std::initializer_list<std::pair<std::string, scalar>> values) noexcept
         {
                 dn_dict_builder *builder = dn_dict_builder_new();
@@ -209,8 +208,8 @@ struct event {
         bool may_have_missed;    /**< an unknown number of posts may be missing: see dn_event */
 };
 
-/** Handles events, on the delivery thread or an executor. An exception that leaves it ends the
- *  program. */
+/** Handles events, on the delivery thread or an executor. An exception that leaves it terminates
+ *  the program. */
 using handler = std::function<void(const event &)>;
 
 /** A registration, which ends with its scope. */
@@ -222,7 +221,7 @@ public:
         /** A registration of the C library, with the result of its function. */
         observer(dn_observer *consumed, int result) noexcept : result_(result), handle_(consumed) {}
 
-        /** Returns 0; DN_NOT_CONNECTED: registered, see error.h; or the negative errno of the
+        /** Returns 0; DN_NOT_CONNECTED if registered (see error.h); or the negative errno of the
          *  registration, which then does not exist. */
         int error() const noexcept { return result_; }
 
@@ -333,7 +332,7 @@ private:
 
 namespace detail {
 
-/** Converts an event, and ends the program if an exception leaves the handler. */
+/** Converts an event; terminates the program if an exception leaves the handler. */
 inline void invoke(const dn_event *from, void *context) noexcept
 {
         auto *object = static_cast<const char *>(from->object);

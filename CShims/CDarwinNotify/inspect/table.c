@@ -1,7 +1,7 @@
 /* Reads a table through its file, as it is at the moment.
  *
- * Nothing is mapped or written: the file may belong to another user, who may cut it off at any
- * moment, and reading a hole of a mapped file would fill it. A slot may pass to another name while
+ * Nothing is mapped or written: the file may belong to another user, who may truncate it at any
+ * moment, and reading a hole in a mapped file would fill it. A slot may pass to another name while
  * it is being read, unless a process holds it: a reading is valid if the slot still has the tag
  * afterwards. */
 #include "inspect/table.h"
@@ -248,7 +248,7 @@ static int report_name(reading *reading, size_t n_holders)
         return call.r;
 }
 
-/* Slots that this library would not write are skipped. */
+/* Skips slots that this library would not write. */
 static int report_names(reading *reading)
 {
         uint64_t reported[DN__SHM_SLOTS_PER_SET];
@@ -269,7 +269,7 @@ static int report_names(reading *reading)
         return r;
 }
 
-/* Counts the marks that a process has not taken. */
+/* Counts the marks that a process has not cleared. */
 static uint64_t count_unread(const reading *reading, unsigned process)
 {
         uint64_t marks[DN__SHM_MARK_WORDS], n = 0;

@@ -1,4 +1,4 @@
-/* Stands for a carrier that a center lacks. */
+/* Stands in for a carrier that a center lacks. */
 #include "post/carrier.h"
 
 #include <errno.h>

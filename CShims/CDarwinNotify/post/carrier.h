@@ -39,7 +39,7 @@ typedef struct dn__carrier_ops {
         /* Brings posts on a thread of its own from now on. Idempotent. Returns as `start`. */
         int (*use_own_thread)(dn__carrier *carrier);
 
-        /* Asks for the posts of a name. `is_counted`: this process holds it in its table. Returns 0
+        /* Requests the posts of a name. `is_counted`: this process holds it in its table. Returns 0
          * or -ENOMEM. */
         int (*hold)(dn__carrier *carrier, const dn__name *name, bool is_counted,
                     dn__hold **ret_hold);

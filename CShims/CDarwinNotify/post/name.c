@@ -73,7 +73,7 @@ int dn__name_init_prefix(dn__name *ret_name, const char *text, dn__reach widest)
         if (r < 0)
                 return r;
         name.is_prefix = true;
-        /* Differs from the name with the same text. */
+        /* Differs from the public name with the same text. */
         name.hash = ~name.hash;
         *ret_name = name;
         return 0;

@@ -31,7 +31,7 @@ extern const dn__name dn__name_any;
 extern const dn__name dn__name_bus;
 bool dn__name_is_bus(const dn__name *name);
 
-/* Makes the name that stands for the owner of a name on the bus, for its observers. Private. The
+/* Creates the name that stands for the owner of a name on the bus, for its observers. Private. The
  * text is written to `bytes`, which has room for DN__NAME_OWNER_BYTES more than that name. */
 #define DN__NAME_OWNER_BYTES 8
 dn__name dn__name_of_owner(const char *name, char *bytes);

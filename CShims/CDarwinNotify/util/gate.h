@@ -1,11 +1,11 @@
 /* Guards the functions of the library against the end of their thread and of the library.
  *
  * A cancelled thread would leave locks and references held, and a library that is shut down frees
- * what its functions use. So each public function that takes or uses any begins with DN__GATE():
- * pthread_cancel() takes effect in the host's own code, after the call, and dn_shutdown() sees that
- * a call is in progress. Nobody ever waits here: the host sees to it that no thread enters while
- * the library is being shut down. Callbacks that run inside a call are part of it, and the
- * library's own threads do not count. */
+ * what its functions use. So each public function that takes or uses any of these begins with
+ * DN__GATE(): pthread_cancel() takes effect in the host's own code, after the call, and
+ * dn_shutdown() sees that a call is in progress. Nobody ever waits here: the host ensures that no
+ * thread enters while the library is being shut down. Callbacks that run inside a call are part of
+ * it, and the library's own threads do not count. */
 #pragma once
 
 #include <stdatomic.h>
@@ -22,7 +22,7 @@ typedef struct dn__gate_pass {
 #define DN__GATE() \
         const dn__gate_pass pass_ DN__CLEANUP(dn__gate_leave) = dn__gate_enter(DN__GATE_CALL)
 
-/* The same for work that the library has given to an executor: dn_shutdown() waits for it. */
+/* The same for work that the library has passed to an executor: dn_shutdown() waits for it. */
 #define DN__GATE_FOR_WORK() \
         const dn__gate_pass pass_ DN__CLEANUP(dn__gate_leave) = dn__gate_enter(DN__GATE_WORK)
 

@@ -1,7 +1,7 @@
-/* Static probes, at which tracers such as bpftrace, perf and gdb can stop (docs/tracing.md).
+/* Static probes for tracers such as bpftrace, perf and gdb (docs/tracing.md).
  *
- * A probe is one nop and a note in the file. Without <sys/sdt.h>, of the package systemtap-sdt-dev,
- * it is nothing. The names are part of the interface; those of Apple's library are the same. */
+ * A probe is one nop and a note in the file. Without <sys/sdt.h> (package systemtap-sdt-dev), it is
+ * empty. The names are part of the interface; those that Apple's library also has are the same. */
 #pragma once
 
 #if __has_include(<sys/sdt.h>)

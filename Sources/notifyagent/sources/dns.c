@@ -1,4 +1,4 @@
-/* The name servers: the files of the resolver. */
+/* The name servers, from the files of the resolver. */
 #include "hash.h"
 #include "path.h"
 #include "sources/sources.h"

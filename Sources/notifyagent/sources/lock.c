@@ -1,4 +1,4 @@
-/* Whether the user's session is locked, as its screen locker says. */
+/* Whether the user's session is locked, as reported by its screen locker. */
 #include <string.h>
 #include <unistd.h>
 

@@ -18,7 +18,7 @@ static int start(source *source)
         return 0;
 }
 
-/* It says what others have found. */
+/* It reports what the other sources have found. */
 static void look(source *source)
 {
         (void)source;

@@ -24,5 +24,5 @@ extern const source_kind source_sleep;
 extern const source_kind *const source_kinds[];
 extern const size_t n_source_kinds;
 
-/* Says that a part of the network configuration has changed (network-change.c). */
+/* Reports that a part of the network configuration has changed (network-change.c). */
 void network_changed(agent *agent);

@@ -1,4 +1,4 @@
-/* What the sources that ask UPower have in common. */
+/* Common parts of the sources that ask UPower. */
 #pragma once
 
 #define UPOWER_NAME "org.freedesktop.UPower"

@@ -16,7 +16,8 @@ DN_BEGIN_DECLS
 /** Maximum size of the arguments of these calls together, counted as DN_DICT_MAX_BYTES. */
 #define DN_CALLS_MAX_BYTES (64 * 1024 * 1024)
 
-/** The key of a response, or of the details of an error, in its dictionary, which has no other. */
+/** The key of a response, or of the details of an error, in its dictionary, which has no other
+ *  key. */
 #define DN_REPLY_VALUE "value"
 
 /** One call. Opaque, reference-counted. */
@@ -61,8 +62,8 @@ typedef struct dn_outcome {
                                      callback may take a reference. */
 } dn_outcome;
 
-/** What to do when a call has ended. No lock is held while its functions run; they may call any
- *  function of the library, and must return to their caller. */
+/** Defines what to do when a call has ended. No lock is held while its functions run; they may call
+ *  any function of the library, and must return to their caller. */
 typedef struct dn_call_handler {
         /** Called exactly once for each call that was begun, whatever happens. */
         void (*ended)(const dn_outcome *outcome, void *context);

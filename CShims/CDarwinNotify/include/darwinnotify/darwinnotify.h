@@ -1,6 +1,6 @@
 /* The whole public interface of libdarwinnotify, in reading order.
  *
- * These rules hold everywhere; a function only documents what it adds.
+ * These rules apply everywhere; a function documents only what it adds.
  *
  * Results. A function that can fail returns an `int`: 0 or a positive outcome on success, or a
  * negative errno (error.h). The answer to a question is a `bool` if the question cannot fail;
@@ -11,26 +11,26 @@
  *
  *   - A structure that the program fills is copied during the call. (The texts in it are copied as
  *     well, unless the function says otherwise.) Its size never changes. It ends with reserved
- *     words, which later versions of the library will give a name and a meaning; 0 will always
- *     mean what the library does today. Set everything else to zero with an initializer that names
- *     its fields: `dn_handler handler = { .invoke = f, .context = c }`. A reserved word that is not
- *     0 is refused with -EINVAL, by dn_notify_register_callback() with NOTIFY_STATUS_FAILED.
+ *     words, to which later versions of the library will give a name and a meaning; 0 will always
+ *     stand for today's behavior. Set everything else to zero with an initializer that names its
+ *     fields: `dn_handler handler = { .invoke = f, .context = c }`. A reserved word other than 0 is
+ *     rejected with -EINVAL, or by dn_notify_register_callback() with NOTIFY_STATUS_FAILED.
  *   - A structure that the library passes to a callback may become longer: later versions add
  *     fields at its end. Use it through its pointer, which is borrowed until the callback returns.
- *   - dn_value does neither: later versions add types, not fields.
+ *   - dn_value is neither: later versions add types, not fields.
  *
  * Contexts. A function that takes a handler, which is a structure with `context` and `destroy`,
  * takes ownership of the context, even if it fails. `destroy` (may be NULL) runs exactly once, as
- * soon as no function of the handler is running or will be called. A function that takes a bare
- * callback, or a structure without `destroy`, only uses it until it returns, and borrows its
+ * soon as none of the handler's functions is running or will be called. A function that takes a
+ * bare callback, or a structure without `destroy`, only uses it until it returns, and borrows its
  * context. An executor is not owned but retained, for as long as it is needed; dn_diagnostics stays
  * the program's.
  *
  * Handles are opaque. Functions named `_ref` and `_unref` count references; `_close` and `_free`
  * end the object. The ones that release accept NULL and return NULL.
  *
- * "Apple:" names the function that one mirrors, and the differences; where it is missing, Apple has
- * none. */
+ * "Apple:" names the Apple function that is mirrored, and the differences; if it is missing, there
+ * is no such function. */
 #ifndef DARWINNOTIFY_DARWINNOTIFY_H
 #define DARWINNOTIFY_DARWINNOTIFY_H
 

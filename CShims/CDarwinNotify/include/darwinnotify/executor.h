@@ -19,8 +19,8 @@ typedef void (*dn_work_fn)(void *argument);
  *
  * The structure is borrowed during the call that it is passed to. If the library keeps a copy, it
  * calls `retain` with the context before that call returns, and `release` once it enqueues nothing
- * more, perhaps at the end of the last work. Both may be NULL, for a context that is never freed.
- * A structure without `enqueue` is refused with -EINVAL. Two with the same `enqueue` and `context`
+ * more, perhaps at the end of the last work. Both may be NULL, for a context that is never freed. A
+ * structure without `enqueue` is rejected with -EINVAL. Two with the same `enqueue` and `context`
  * are the same executor.
  */
 typedef struct dn_executor {

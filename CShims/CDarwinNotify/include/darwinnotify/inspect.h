@@ -117,7 +117,7 @@ typedef struct dn_name_record {
         uint64_t state;       /**< as set by notify_set_state() */
         size_t n_holders;     /**< living processes with a registration, 1 or more */
         const int32_t *pids;  /**< theirs; 0 if unknown or of another PID namespace; in no order */
-        uint64_t n_posts;     /**< since the name came into the table */
+        uint64_t n_posts;     /**< since the name entered the table */
 } dn_name_record;
 
 /**
@@ -170,7 +170,7 @@ typedef struct dn_table_reader {
 } dn_table_reader;
 
 /**
- * Finds the table that the processes of this user share on a bus. Makes none.
+ * Finds the table that the processes of this user share on a bus. Creates none.
  *
  * @param bus       as in dn_watch_posts(). No connection is made to it.
  * @param ret_path  set on success only: the path of its file; owned, pass it to free().
@@ -184,8 +184,8 @@ typedef struct dn_table_reader {
 DN_EXPORT int dn_find_table(const char *bus, char **ret_path);
 
 /**
- * Reads a table through its file, without mapping or changing it: also that of another user, or
- * of a process with other directories. Names are reported as by dn_list_names().
+ * Reads a table through its file, without mapping or changing it: even that of another user, or of
+ * a process with other directories. Names are reported as by dn_list_names().
  *
  * @param fd      of the file of a table, open for reading; borrowed.
  * @param reader  borrowed.

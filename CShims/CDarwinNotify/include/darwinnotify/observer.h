@@ -204,9 +204,9 @@ typedef struct dn_owner_handler {
  * Registers a handler that is called with the present owner of a name, such as that of a service,
  * then whenever it changes.
  *
- * The first call comes once the bus has answered, or there turns out to be none. No later change is
- * left out: each call reports another connection, nobody, or the loss of the bus. An owner that
- * hands the name over is followed by the next one directly. A service that the bus would start on
+ * The first call comes once the bus has answered or turns out to be missing. No later change is
+ * left out: each call reports another connection, nobody, or the loss of the bus. If the owner
+ * hands over the name, the next call reports the new owner. A service that the bus would start on
  * demand has no owner until it runs. Without a bus (`none`), the first call is the only one.
  *
  * @param name      a well-known bus name, such as "org.example.Player"; copied.

@@ -51,9 +51,9 @@ typedef struct dn_service_handler {
          *  meantime, so it is identified by the `id` of its info. May be NULL. */
         void (*cancel)(uint64_t id, void *context);
 
-        /** Reports that the process owns the name now, or no longer: the first call, perhaps before
-         *  dn_service_open() has returned, reports that it does, each later one the opposite of the
-         *  one before. None begins after dn_service_close(). May be NULL. */
+        /** Reports that the process now owns the name, or no longer does: the first call, perhaps
+         *  before dn_service_open() has returned, reports that it does; each later call reports the
+         *  opposite of the previous one. None begins after dn_service_close(). May be NULL. */
         void (*name_changed)(bool has_name, void *context);
 
         void *context;
