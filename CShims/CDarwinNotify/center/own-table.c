@@ -65,6 +65,33 @@ int dn__table_publish(const char *name, const uint64_t *state, bool is_posted)
         return r;
 }
 
+int dn__table_read_count(const char *name, dn__table_count *ret_count)
+{
+        DN__GATE();
+        dn__hub *hub DN__UNREFS_HUB = NULL;
+        const dn__region *region;
+        const dn__shm_slot *slot;
+        dn__name checked;
+        int r = dn__name_init(&checked, name, DN__REACH_BEYOND);
+
+        if (r == 0)
+                r = dn__hub_get(dn_center_darwin(), &hub);
+        if (r == 0)
+                r = check_owner(hub);
+        if (r < 0)
+                return r;
+        region = atomic_load(&hub->member.region);
+        slot = dn__slot_find(region, &checked);
+        if (!slot)
+                return -ENOENT;
+        *ret_count = (dn__table_count){
+                .region_id = region->id,
+                .named = atomic_load(&slot->named),
+                .generation = dn__slot_get_generation(slot),
+        };
+        return 0;
+}
+
 int dn__table_copy_path(char ret_path[PATH_MAX])
 {
         DN__GATE();

@@ -15,6 +15,18 @@
  * -EACCES if the table is not of the effective user; or that of opening the center. */
 int dn__table_publish(const char *name, const uint64_t *state, bool is_posted);
 
+/* How often a name was posted. Two of one name can be compared if their regions and the generations
+ * with which their slots were named are equal. */
+typedef struct dn__table_count {
+        uint64_t region_id;
+        uint64_t named;
+        uint64_t generation;
+} dn__table_count;
+
+/* Reads the count of a name that is or was held. Returns 0, -ENOENT if there is no table, or the
+ * name has no slot in it; or as dn__table_publish(). */
+int dn__table_read_count(const char *name, dn__table_count *ret_count);
+
 /* Writes the path of the table of the Darwin center. Returns 0, -ENOENT if there is none, or that
  * of opening the center. */
 int dn__table_copy_path(char ret_path[PATH_MAX]);

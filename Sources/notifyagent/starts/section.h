@@ -1,0 +1,26 @@
+/* The section [X-DarwinNotify] of a unit. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SECTION_PROBLEM_BYTES 256
+
+/* All zero: empty. */
+typedef struct section {
+        char **matches; /* in the order of the files; a text that ends in a dot is a prefix */
+        size_t n_matches;
+        bool is_found;
+        char problem[SECTION_PROBLEM_BYTES]; /* of the first line that is wrong; empty: none is */
+} section;
+
+/* Adds what a file says to what the files before have said. Returns 0 or a negative errno. */
+int section_read(section *section, const char *path);
+
+/* Returns whether a match fits a name. */
+bool section_fits(const char *match, const char *name);
+
+/* Returns whether a match stands for all names that begin with it. */
+bool section_is_prefix(const char *match);
+
+void section_deinit(section *section);
