@@ -1,7 +1,7 @@
 /* The units of the user's manager, as far as they have the section.
  *
- * The list of unit files is read whenever the manager has read its files anew. The manager is asked
- * only for units with drop-ins: it has to load each unit that it is asked for. */
+ * The files are read whenever the manager has read them anew. The manager is asked only
+ * for units with drop-ins: it has to load each unit that it is asked for. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@ struct starts {
         bus_user user; /* the first field */
         agent *agent;
         sd_bus_slot *slots[N_RULES];
-        sd_bus_slot *call; /* for the list */
-        bool is_stale;     /* the list is to be read again */
+        sd_bus_slot *call; /* for the folders */
+        bool is_stale;     /* the files are to be read again */
         bool is_settled;
         bool has_manager;
         char **folders; /* of units; NULL-terminated */
@@ -63,11 +63,12 @@ static void adopt(unit *unit, section *section)
         bool is_listening = unit->n_observers > 0;
         bool is_kept = is_listening && !unit->fault[0] && is_same(&unit->section, section);
 
-        if (!unit->fault[0] && section->problem[0])
-                (void)snprintf(unit->fault, sizeof(unit->fault), "%s", section->problem);
+        /* What is right in a section counts, whatever else is wrong. */
         if (!unit->fault[0] && section->n_matches == 0)
-                (void)snprintf(unit->fault, sizeof(unit->fault), "Matching= is missing");
+                (void)snprintf(unit->fault, sizeof(unit->fault), "%s",
+                               section->problem[0] ? section->problem : "Matching= is missing");
         if (is_kept) {
+                (void)strcpy(unit->section.problem, section->problem);
                 section_deinit(section);
                 return;
         }
@@ -80,9 +81,6 @@ static void adopt(unit *unit, section *section)
                 note_read(&unit->note, unit->name);
         if (unit->section.problem[0] && agent_posts(unit->agent))
                 say("%s: %s", unit->name, unit->section.problem);
-        /* What is right in the section counts. */
-        if (unit->section.n_matches > 0 && unit->section.problem[0])
-                unit->fault[0] = '\0';
         if (!unit->fault[0] && agent_posts(unit->agent))
                 unit_listen(unit);
 }
@@ -123,6 +121,10 @@ static void read_section(question *question, char **drop_ins)
         for (char **at = drop_ins; at && *at; at++)
                 (void)section_read(&section, *at);
         unit->is_stale = !section.is_found;
+        if (!unit->fault[0] && section.is_installable && !unit->is_enabled)
+                (void)snprintf(unit->fault, sizeof(unit->fault), "it is disabled");
+        if (unit->fault[0] && unit->n_observers > 0)
+                unit_ignore(unit);
         if (section.is_found)
                 adopt(unit, &section);
         section_deinit(&section);
@@ -158,9 +160,11 @@ static int on_fragment(sd_bus_message *reply, void *context, sd_bus_error *error
         const char *path = "";
 
         (void)error;
-        if (!sd_bus_message_is_method_error(reply, NULL))
+        if (sd_bus_message_is_method_error(reply, NULL))
+                question->unit->is_stale = !question->unit->section.is_found; /* as before */
+        else
                 (void)sd_bus_message_read(reply, "v", "s", &path);
-        question->fragment = strdup(path);
+        question->fragment = *path ? strdup(path) : NULL;
         if (!question->fragment || get(question, "DropInPaths", on_drop_ins) < 0)
                 end_question(question);
         return 0;
@@ -188,53 +192,50 @@ static void read_or_ask(starts *starts, unit *unit, const char *path)
         end_question(question);
 }
 
-static void consider(starts *starts, const char *path, const char *state)
+static unit *add_unit(starts *starts, const char *name)
 {
-        const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-        unit *unit = find_unit(starts, name);
+        unit *unit = unit_new(starts->agent, name);
 
-        if (strcmp(state, "alias") == 0 ||
-            (!unit && !files_have_section(path) && !files_have_drop_ins(starts->folders, name)))
-                return;
-        if (!unit) {
-                unit = unit_new(starts->agent, name);
-                if (!unit)
-                        return;
-                unit->is_stale = true;
-                unit->next = starts->units;
-                starts->units = unit;
-        }
-        (void)snprintf(unit->fault, sizeof(unit->fault), "%s", files_find_fault(name, state));
-        if (unit->fault[0] && unit->n_observers > 0)
-                unit_ignore(unit);
-        if (strncmp(state, "masked", 6) == 0 && unit->section.is_found) {
-                unit->is_stale = false; /* its files cannot be read now */
-                return;
-        }
-        read_or_ask(starts, unit, path);
+        if (!unit)
+                return NULL;
+        unit->is_stale = true;
+        unit->next = starts->units;
+        starts->units = unit;
+        return unit;
 }
 
-static int on_list(sd_bus_message *reply, void *context, sd_bus_error *error)
+static void consider(const file *file, void *context)
 {
         starts *starts = context;
-        const char *path, *state;
+        unit *unit = find_unit(starts, file->name);
+        const char *fault = "";
 
-        (void)error;
-        starts->call = sd_bus_slot_unref(starts->call);
-        starts->n_open++; /* until the list is read */
+        if (!unit && !files_have_section(file->path) &&
+            !files_have_drop_ins(starts->folders, file->name))
+                return;
+        if (!unit && !(unit = add_unit(starts, file->name)))
+                return;
+        if (strstr(file->name, "@."))
+                fault = "it is a template";
+        else if (file->is_masked)
+                fault = "it is masked";
+        (void)snprintf(unit->fault, sizeof(unit->fault), "%s", fault);
+        unit->is_enabled = file->is_enabled;
+        if (file->is_masked && unit->section.is_found) {
+                unit->is_stale = false; /* its files may not be those that counted */
+                unit_ignore(unit);
+                return;
+        }
+        read_or_ask(starts, unit, file->path);
+}
+
+static void read_files(starts *starts)
+{
+        starts->n_open++; /* until all are read */
         for (unit *unit = starts->units; unit; unit = unit->next)
                 unit->is_stale = true;
-        if (!sd_bus_message_is_method_error(reply, NULL) &&
-            sd_bus_message_enter_container(reply, 'a', "(ss)") >= 0) {
-                starts->has_manager = true;
-                while (sd_bus_message_read(reply, "(ss)", &path, &state) > 0)
-                        consider(starts, path, state);
-        } else {
-                for (unit *unit = starts->units; unit; unit = unit->next)
-                        unit->is_stale = false;
-        }
+        files_each(starts->folders, consider, starts);
         settle_one(starts);
-        return 0;
 }
 
 static void free_folders(starts *starts)
@@ -259,9 +260,8 @@ static int on_folders(sd_bus_message *reply, void *context, sd_bus_error *error)
         free_folders(starts);
         if (sd_bus_message_enter_container(reply, 'v', "as") >= 0)
                 (void)sd_bus_message_read_strv(reply, &starts->folders);
-        (void)sd_bus_call_method_async(starts->agent->session_bus.connection, &starts->call,
-                                       UNIT_MANAGER, UNIT_MANAGER_PATH, UNIT_MANAGER_INTERFACE,
-                                       "ListUnitFiles", on_list, starts, NULL);
+        starts->has_manager = true;
+        read_files(starts);
         return 0;
 }
 

@@ -166,6 +166,7 @@ int section_read(section *section, const char *path)
                 if (*text == '[') {
                         is_inside = strcmp(text, SECTION) == 0;
                         section->is_found |= is_inside;
+                        section->is_installable |= strcmp(text, "[Install]") == 0;
                 } else if (is_inside) {
                         r = take_line(section, text);
                 }

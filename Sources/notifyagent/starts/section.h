@@ -11,6 +11,7 @@ typedef struct section {
         char **matches; /* in the order of the files; a text that ends in a dot is a prefix */
         size_t n_matches;
         bool is_found;
+        bool is_installable; /* it has [Install]: it counts once it is enabled */
         char problem[SECTION_PROBLEM_BYTES]; /* of the first line that is wrong; empty: none is */
 } section;
 

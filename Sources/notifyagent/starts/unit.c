@@ -231,6 +231,20 @@ static void count_in_a_row(unit *unit)
                     " itself", unit->name, MANY_IN_A_ROW, unit->cause);
 }
 
+/* Without an answer of the manager, only another try shows whether it can be asked. */
+static bool is_answer(const sd_bus_error *error)
+{
+        return strncmp(error->name, UNIT_MANAGER ".", sizeof(UNIT_MANAGER)) == 0 &&
+               !sd_bus_error_has_name(error, UNIT_MANAGER ".ShuttingDown");
+}
+
+static void try_again(unit *unit, const char *cause)
+{
+        be_due(unit, cause, false);
+        unit->next_us = read_clock_us(CLOCK_MONOTONIC) + PAUSE_US;
+        unit_go(unit);
+}
+
 static int on_started(sd_bus_message *reply, void *context, sd_bus_error *ret_error)
 {
         unit *unit = context;
@@ -239,9 +253,10 @@ static int on_started(sd_bus_message *reply, void *context, sd_bus_error *ret_er
 
         (void)ret_error;
         unit->call = sd_bus_slot_unref(unit->call);
-        if (error && (sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY) ||
-                      sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED)))
-                return 0; /* the note stays open */
+        if (error && !is_answer(error)) {
+                try_again(unit, unit->note.cause); /* the note stays open */
+                return 0;
+        }
         if (error) {
                 say("%s is not started for %s: %s", unit->name, unit->note.cause, error->message);
                 close_note(unit);
@@ -333,8 +348,11 @@ void unit_lose_manager(unit *unit)
         unit->call = sd_bus_slot_unref(unit->call);
         free(unit->job);
         unit->job = NULL;
-        if (unit->note.is_open)
-                be_due(unit, unit->note.cause ? unit->note.cause : "", false);
+        if (!unit->note.is_open)
+                return;
+        be_due(unit, unit->note.cause ? unit->note.cause : "", false);
+        unit->next_us = 0; /* what is repeated needs no pause */
+        unit->timer = sd_event_source_disable_unref(unit->timer);
 }
 
 unit *unit_free(unit *unit)

@@ -23,7 +23,8 @@ struct unit {
         char *path; /* of its object */
         section section;
         char fault[UNIT_FAULT_BYTES]; /* why it is not started; empty: it is */
-        bool is_stale;                /* not yet found again in the list of units */
+        bool is_stale;                /* not yet found again among the files */
+        bool is_enabled;
 
         dn_observer **observers; /* one for each match, while it counts */
         size_t n_observers;

@@ -80,6 +80,7 @@ static bool answers(void)
         sd_bus *bus = NULL;
         sd_bus_message *reply = NULL;
         bool is_there = sd_bus_open_user(&bus) >= 0 &&
+                        sd_bus_set_method_call_timeout(bus, 1000000) >= 0 &&
                         sd_bus_call_method(bus, "org.freedesktop.systemd1",
                                            "/org/freedesktop/systemd1",
                                            "org.freedesktop.DBus.Peer", "Ping", NULL, &reply,
@@ -241,6 +242,70 @@ TEST_NO_BUS(aKilledAgentLosesNoStart)
                 test_child_kill(agent);
         }
         CHECK(n_starts(&manager, "") <= 3 * N);
+}
+
+/* Returns when it has ended, by SIGKILL. A systemd that does not expect it may connect to the
+ * socket of the dead bus, and wait for an answer instead of starting the bus. */
+static void kill_bus(void)
+{
+        sd_bus *bus = NULL;
+        sd_bus_message *call = NULL;
+
+        WAIT_UNTIL(answers());
+        CHECK(sd_bus_open_user(&bus) >= 0);
+        CHECK(sd_bus_message_new_method_call(bus, &call, "org.freedesktop.systemd1",
+                                             "/org/freedesktop/systemd1",
+                                             "org.freedesktop.systemd1.Manager",
+                                             "RestartUnit") >= 0);
+        CHECK(sd_bus_message_append(call, "ss", "dbus.service", "replace") >= 0);
+        CHECK(sd_bus_message_set_expect_reply(call, 0) >= 0);
+        CHECK(sd_bus_send(bus, call, NULL) >= 0);
+        sd_bus_message_unref(call);
+        WAIT_UNTIL(sd_bus_process(bus, NULL) < 0);
+        sd_bus_close_unref(bus);
+}
+
+/* Counts the starts for what the unit had been started for before. */
+static int n_doubled(const manager *manager, int n_posts)
+{
+        int n = 0;
+
+        for (int i = 0; i <= n_posts; i++) {
+                int n_same = n_starts(manager, FORMAT(NAME " %d ", i + 1));
+
+                n += n_same > 1 ? n_same - 1 : 0;
+        }
+        return n;
+}
+
+/* For ten seconds, both are killed at any step. */
+TEST_NO_BUS(aKilledBusLosesNoStart)
+{
+        manager manager = prepare();
+        write_logging(&manager, "one.service", NAME, "true");
+        begin(&manager);
+        uint64_t end_us = test_now_us() + 10000000;
+        int token, n_posts = 0, n_kills = 0;
+
+        CHECK_EQ(notify_register_check(NAME, &token), NOTIFY_STATUS_OK);
+        test_child *agent = agent_start(&manager.stage);
+        for (; n_posts < 3 || test_now_us() < end_us; n_posts++) {
+                CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
+                test_let_pass_ms((unsigned)(n_posts * 7 % 30));
+                kill_bus();
+                if (n_posts % 2 == 0) {
+                        test_child_kill(agent);
+                        agent = agent_start(&manager.stage);
+                }
+                WAIT_UNTIL(n_starts(&manager, FORMAT(NAME " %d ", n_posts + 2)) > 0);
+                WAIT_UNTIL(is_confirmed(&manager, "one.service"));
+                test_child_kill(agent); /* one that lives on would pause */
+                agent = agent_start(&manager.stage);
+                n_kills += n_posts % 2 == 0 ? 3 : 2;
+        }
+        printf("%d posts, %d kills, %d starts doubled\n", n_posts, n_kills,
+               n_doubled(&manager, n_posts));
+        CHECK(n_doubled(&manager, n_posts) <= n_kills);
 }
 
 TEST_NO_BUS(mistakesAreReported)
