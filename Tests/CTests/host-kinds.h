@@ -119,7 +119,7 @@ static void act_on_message(const char *message, void *context)
                 act(context);
 }
 
-static unsigned n_held;
+static _Atomic unsigned n_held; /* handlers run on threads of the library */
 
 static void hold_request(dn_request *request, const dn_request_info *info, void *context)
 {
