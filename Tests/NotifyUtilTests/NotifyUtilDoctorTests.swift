@@ -202,7 +202,8 @@ struct NotifyUtilDoctorTests {
   }
 
   @Test func saysThatAProcessDoesNotUseTheLibrary() async throws {
-    let report = try await examine(["\(getppid())"], on: try PrivateBus())
+    let other = try Program("/bin/sleep", ["600"], on: nil)
+    let report = try await examine(["\(other.processIdentifier)"], on: try PrivateBus())
     #expect(report.known.map(\.check) == ["process-without-table"] && report.status == 1)
   }
 

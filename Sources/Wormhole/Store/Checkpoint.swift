@@ -14,6 +14,9 @@ final class Checkpoint: Sendable {
 
   private let isPending = Locked(false)
 
+  /// Held while a checkpoint runs. SQLite refuses a second one.
+  private let turn = Locked(())
+
   /// Runs a checkpoint if the commit of a connection has made it due.
   func runIfDue(after connection: SQLiteConnection, in store: MessageStore) {
     let pages = connection.logPages.pointee
@@ -23,10 +26,11 @@ final class Checkpoint: Sendable {
     guard pages - connection.checkpointedPages >= Self.pagesForWriter else {
       return run(in: store)
     }
-    // The first column says whether another checkpoint is running.
-    if (try? connection.integer("PRAGMA wal_checkpoint(PASSIVE)")) == 0 {
-      connection.checkpointedPages = pages
+    // The first column says whether another process is running one.
+    let isRefused = turn.withLock { _ in
+      try? connection.integer("PRAGMA wal_checkpoint(PASSIVE)")
     }
+    if isRefused == 0 { connection.checkpointedPages = pages }
   }
 
   /// Soon runs a checkpoint, on a reading thread of the store.
@@ -41,7 +45,9 @@ final class Checkpoint: Sendable {
       // A later checkpoint will do what this one cannot.
       _ = try? store?.connections.use(\.readers, within: nil) {
         (connection) throws(WormholeError) in
-        try connection.executeInAnyCase("PRAGMA wal_checkpoint(PASSIVE)")
+        self.turn.withLock { _ in
+          try? connection.executeInAnyCase("PRAGMA wal_checkpoint(PASSIVE)")
+        }
       }
     }
   }
