@@ -207,6 +207,7 @@ static uint64_t private_dirty_kib(pid_t pid)
 /* docs/agent.md measures a minute. */
 TEST_ON_BUS(anAgentWithNothingToSayDoesNotWakeUp)
 {
+        SKIP_IF(TEST_HAS_THREAD_SANITIZER, "this sanitizer has a thread of its own that wakes up");
         enter_namespaces(CLONE_NEWNET | CLONE_NEWUTS);
         stage stage = stage_begin();
         cover_etc();
