@@ -47,15 +47,24 @@ final class StoreLanes: Sendable {
     weak var lanes: StoreLanes?
   }
 
-  private static let all = Locked<[FileID: Weak]>([:])
+  /// A file at a path. Without a connection that has it open, the file may have been removed, and
+  /// its number may belong to another one by now: the number alone would lead to the wrong path.
+  private struct Place: Hashable {
+    let id: FileID
+    let path: String
+    let kind: ObjectIdentifier
+  }
+
+  private static let all = Locked<[Place: Weak]>([:])
 
   /// Returns the connections to a file.
-  static func find(_ id: FileID, _ file: some SQLiteFile) -> StoreLanes {
-    all.withLock { all in
-      if let lanes = all[id]?.lanes { return lanes }
+  static func find<File: SQLiteFile>(_ id: FileID, _ file: File) -> StoreLanes {
+    let place = Place(id: id, path: file.path, kind: ObjectIdentifier(File.self))
+    return all.withLock { all in
+      if let lanes = all[place]?.lanes { return lanes }
       all = all.filter { $0.value.lanes != nil }
       let lanes = StoreLanes(id, file)
-      all[id] = Weak(lanes: lanes)
+      all[place] = Weak(lanes: lanes)
       return lanes
     }
   }

@@ -98,6 +98,24 @@ struct SQLiteTests {
     #expect(try connections.use(\.writer, within: nil) { $0.isInTransaction } == false)
   }
 
+  /// Its number is the same, as it also may be for a new file after a removal.
+  @Test func aFileIsNotLookedForAtTheOldPlaceOfItsNumber() throws {
+    let group = try TemporaryGroup()
+    let (first, second) = (
+      StoreConnections(to: StoreFile(directory: group.path, name: "first", post: "a")),
+      StoreConnections(to: StoreFile(directory: group.path, name: "second", post: "b"))
+    )
+    let (old, new) = (first.file.path, second.file.path)
+    try Data(repeating: 65, count: 5000).write(to: URL(fileURLWithPath: old))
+    #expect(throws: WormholeError.foreign(path: old)) {
+      try first.use(\.readers, within: nil) { _ in }
+    }
+    try #require(rename(old, new) == 0)
+    #expect(throws: WormholeError.foreign(path: new)) {
+      try second.use(\.readers, within: nil) { _ in }
+    }
+  }
+
   @Test func filesAreForTheUserAlone() async throws {
     try await database.write { try $0.run("INSERT INTO item(value) VALUES(1)") }
     let files = try FileManager.default.contentsOfDirectory(atPath: group.path)
