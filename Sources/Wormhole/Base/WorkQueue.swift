@@ -32,7 +32,7 @@ final class WorkQueue: Sendable {
     case none
   }
 
-  private static let idleTime = Duration.seconds(5)
+  private static let idleSeconds = 5
 
   /// Creates a queue.
   ///
@@ -94,8 +94,7 @@ final class WorkQueue: Sendable {
     while true {
       if let job = takeJob() {
         job()
-      } else if wakeUp.wait(timeout: .now() + .nanoseconds(Self.idleTime.nanoseconds)) == .timedOut
-      {
+      } else if wakeUp.wait(timeout: .now() + .seconds(Self.idleSeconds)) == .timedOut {
         if stop(thread) { return }
         // A job has just claimed it.
         wakeUp.wait()
