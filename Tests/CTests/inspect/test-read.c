@@ -100,10 +100,10 @@ TEST_NO_BUS(aNameHasNoRoomOnceItsSetIsHeld)
 {
         AUTO_REGION *region = open_region(NOWHERE);
         int n_held = 0;
-        const char *name;
+        char name[32];
 
         for (int i = 0; n_held < DN__SHM_SLOTS_PER_SET; i++) {
-                name = FORMAT("like.%d", i);
+                snprintf(name, sizeof name, "like.%d", i);
                 if (set_of(name) != set_of("wanted"))
                         continue;
                 CHECK(read_now(NOWHERE, "wanted").table.has_room);

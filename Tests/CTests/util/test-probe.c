@@ -64,14 +64,13 @@ TEST_NO_BUS(theFileListsEachProbeWithItsArguments)
 /* In the source tree above the program. */
 static const char *printers(void)
 {
+        static char path[PATH_MAX + 64];
         char folder[PATH_MAX];
 
         snprintf(folder, sizeof folder, "%s", own_program());
         for (char *end; (end = strrchr(folder, '/'));) {
-                const char *path;
-
                 *end = '\0';
-                path = FORMAT("%s/Examples/tracing/printers.py", folder);
+                snprintf(path, sizeof path, "%s/Examples/tracing/printers.py", folder);
                 if (access(path, R_OK) == 0)
                         return path;
         }
