@@ -82,7 +82,7 @@ static inline void call_observers(dn_center *center)
         const dn_handler handler = {.invoke = everything_event};
         const dn_bus_handler of_bus = {.invoke = everything_bus};
         dn_observer *observer = NULL, *next = NULL;
-        uint64_t value;
+        uint64_t value = 0;
 
         CHECK(dn_center_observe(center, "self.inner", &handler, NULL, &observer) >= 0);
         CHECK_EQ(dn_observer_replace(observer, &handler, NULL, &next), 0);

@@ -17,7 +17,7 @@ static dn__hub *hub;
 static dn__topic *topic;
 static dn__post_queue *queue;
 
-static void begin(void)
+static void begin(void) DN__ACQUIRES(&dn__hub_guard)
 {
         dn__name name;
 
@@ -30,24 +30,26 @@ static void begin(void)
 }
 
 /* The runs that nobody has asked for. */
-static void end(void)
+static void end(void) DN__RELEASES(&dn__hub_guard)
 {
         dn__queue_item item;
+        uint32_t n_runs;
 
         while (dn__post_queue_take(queue, &item))
                 dn__payload_unref(item.payload);
         if (queue->n_ready)
                 dn__list_remove(&queue->ready_link);
-        hub->n_runs -= queue->n_runs;
+        n_runs = queue->n_runs;
+        hub->n_runs -= n_runs;
         dn__hub_unlock(hub);
-        for (uint32_t n = queue->n_runs; n > 0; n--)
+        for (; n_runs > 0; n_runs--)
                 dn__post_queue_unref(queue);
         dn__post_queue_unref(queue);
         dn__topic_give_back(topic);
         dn__hub_unref(hub);
 }
 
-static uint64_t take_sequence(void)
+static uint64_t take_sequence(void) DN__HUB_LOCKED
 {
         dn__queue_item item;
 
@@ -67,7 +69,7 @@ static dn__payload *make_payload(uint64_t arrival)
         return payload;
 }
 
-static void add(uint64_t arrival, size_t n_bytes)
+static void add(uint64_t arrival, size_t n_bytes) DN__HUB_LOCKED
 {
         dn__payload *payload = make_payload(arrival);
 
