@@ -120,11 +120,35 @@ int service_get(service *service, const char *path, const char *interface, const
                             interface, property);
 }
 
+int service_answer_flag(service *service, sd_bus_message *reply, uint64_t *ret_value)
+{
+        int flag, r = sd_bus_message_read(reply, "v", "b", &flag);
+
+        (void)service;
+        if (r < 0)
+                return r;
+        *ret_value = (uint64_t)flag;
+        return 1;
+}
+
+static bool has_question(const service_kind *kind)
+{
+        return kind->ask || kind->property;
+}
+
+static int send_question(service *service)
+{
+        const service_kind *kind = service->kind;
+
+        return kind->ask ? kind->ask(service)
+                         : service_get(service, kind->path, kind->name, kind->property);
+}
+
 void service_ask(service *service)
 {
         int r;
 
-        if (!service->kind->ask) {
+        if (!has_question(service->kind)) {
                 settle(service, true, 0);
                 return;
         }
@@ -136,7 +160,7 @@ void service_ask(service *service)
         }
         service->is_stale = false;
         service->step = 0;
-        r = service->kind->ask(service);
+        r = send_question(service);
         if (r < 0)
                 source_complain(service->source, PROBLEM_SYSTEM, "cannot ask %s: %s",
                                 service->kind->name, strerror(-r));
@@ -197,7 +221,7 @@ static int on_found(sd_bus_message *reply, void *context, sd_bus_error *error)
                 service_ask(service);
                 return 0;
         }
-        if (!service->kind->is_on_system_bus || !service->kind->ask ||
+        if (!service->kind->is_on_system_bus || !has_question(service->kind) ||
             sd_bus_call_method_async(service->bus->connection, NULL, BUS_NAME, BUS_PATH, BUS_NAME,
                                      "StartServiceByName", on_started, service, "su", name, 0) < 0)
                 settle(service, false, 0);

@@ -19,8 +19,10 @@ typedef struct service_kind {
         bool is_optional; /* the source is there without it */
         /* The match rules, without their sender, of the signals after which it is asked again. */
         const char *rules[SERVICE_MAX_RULES];
-        /* Sends the first call, with service_call() or service_get(). Returns a negative errno if
-         * it could not. NULL: the source looks by itself. */
+        /* The property of an object that is asked for, of the interface with the service's name. */
+        const char *path, *property;
+        /* Sends the first call instead, with service_call() or service_get(). Returns a negative
+         * errno if it could not. Without it and a property, the source looks by itself. */
         int (*ask)(service *service);
         /* Reads a reply. Returns 1 and a value; 0 if it has sent the next call; or a negative errno
          * if the reply is not what was expected. */
@@ -57,5 +59,8 @@ int service_call(service *service, const char *path, const char *interface, cons
 
 /* Asks for a property; the reply has a variant. Returns 0 or a negative errno. */
 int service_get(service *service, const char *path, const char *interface, const char *property);
+
+/* Reads the reply for a property that is a boolean: an `answer` of a kind. */
+int service_answer_flag(service *service, sd_bus_message *reply, uint64_t *ret_value);
 
 void service_deinit(service *service);

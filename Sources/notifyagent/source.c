@@ -2,10 +2,12 @@
 #include "source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "name.h"
 #include "say.h"
@@ -78,6 +80,36 @@ static void check(source *source, const source_name *name, int r)
 {
         if (r < 0)
                 source_complain(source, PROBLEM_POST, "%s: %s", name->text, strerror(-r));
+}
+
+int source_watch_start(source_watch *watch, source *source, int fd, uint32_t events,
+                       sd_event_io_handler_t on_events)
+{
+        watch->fd = fd;
+        return sd_event_add_io(source->agent->event, &watch->event, fd, events, on_events, source);
+}
+
+static int on_change(sd_event_source *event, int fd, uint32_t events, void *context)
+{
+        source *source = context;
+
+        (void)event, (void)fd, (void)events;
+        source->kind->look(source);
+        return 0;
+}
+
+int source_watch_file(source_watch *watch, source *source, const char *path)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+        return fd < 0 ? -errno : source_watch_start(watch, source, fd, EPOLLPRI, on_change);
+}
+
+void source_watch_end(source_watch *watch)
+{
+        watch->event = sd_event_source_disable_unref(watch->event);
+        if (watch->fd > 0)
+                (void)close(watch->fd);
 }
 
 void source_post(source *source, unsigned events)

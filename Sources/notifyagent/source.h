@@ -65,6 +65,22 @@ typedef struct source {
         max_align_t data[];
 } source;
 
+/* A descriptor that says when to look. */
+typedef struct source_watch {
+        int fd;
+        sd_event_source *event;
+} source_watch;
+
+/* Takes over a descriptor, which source_watch_end() closes. Returns 0 or a negative errno. */
+int source_watch_start(source_watch *watch, source *source, int fd, uint32_t events,
+                       sd_event_io_handler_t on_events);
+
+/* Looks whenever the kernel says that one of its files has changed. Returns 0 or a negative errno.
+ */
+int source_watch_file(source_watch *watch, source *source, const char *path);
+
+void source_watch_end(source_watch *watch);
+
 source *source_new(agent *agent, const source_kind *kind);
 int source_start(source *source);
 void source_look(source *source);

@@ -14,8 +14,7 @@
 #define N_READINGS 20
 
 typedef struct data {
-        int fd;
-        sd_event_source *event;
+        source_watch watch;
         int64_t offset_ns;
 } data;
 
@@ -85,25 +84,20 @@ static int on_cancelled(sd_event_source *event, int fd, uint32_t events, void *c
 static int start(source *source)
 {
         data *data = data_of(source);
-        int r;
+        int r, fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 
-        data->fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-        if (data->fd < 0)
+        if (fd < 0)
                 return -errno;
-        r = arm(data->fd);
+        r = source_watch_start(&data->watch, source, fd, EPOLLIN, on_cancelled);
+        if (r >= 0)
+                r = arm(fd);
         data->offset_ns = read_offset();
-        return r < 0 ? r
-                     : sd_event_add_io(source->agent->event, &data->event, data->fd, EPOLLIN,
-                                       on_cancelled, source);
+        return r;
 }
 
 static void stop(source *source)
 {
-        data *data = data_of(source);
-
-        data->event = sd_event_source_disable_unref(data->event);
-        if (data->fd > 0)
-                (void)close(data->fd);
+        source_watch_end(&data_of(source)->watch);
 }
 
 const source_kind source_clock = {

@@ -1,16 +1,11 @@
 /* The name of the host. */
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "hash.h"
 #include "sources/sources.h"
 
 #define PATH "/proc/sys/kernel/hostname"
 
 typedef struct data {
-        int fd;
-        sd_event_source *event;
+        source_watch watch;
         uint64_t seen;
 } data;
 
@@ -31,32 +26,18 @@ static void look(source *source)
         source_post(source, EVENT_CHANGED);
 }
 
-static int on_change(sd_event_source *event, int fd, uint32_t events, void *context)
-{
-        (void)event, (void)fd, (void)events;
-        look(context);
-        return 0;
-}
-
 static int start(source *source)
 {
         data *data = data_of(source);
+        int r = source_watch_file(&data->watch, source, PATH);
 
-        data->fd = open(PATH, O_RDONLY | O_CLOEXEC);
-        if (data->fd < 0)
-                return -errno;
         data->seen = hash_file(PATH);
-        return sd_event_add_io(source->agent->event, &data->event, data->fd, EPOLLPRI, on_change,
-                               source);
+        return r;
 }
 
 static void stop(source *source)
 {
-        data *data = data_of(source);
-
-        data->event = sd_event_source_disable_unref(data->event);
-        if (data->fd > 0)
-                (void)close(data->fd);
+        source_watch_end(&data_of(source)->watch);
 }
 
 const source_kind source_host_name = {

@@ -43,17 +43,11 @@ static int ask_locked(service *service, sd_bus_message *reply, uint64_t *ret_val
 
 static int answer(service *service, sd_bus_message *reply, uint64_t *ret_value)
 {
-        int is_locked, r;
-
         if (service->step == USER)
                 return ask_display(service, reply);
         if (service->step == DISPLAY)
                 return ask_locked(service, reply, ret_value);
-        r = sd_bus_message_read(reply, "v", "b", &is_locked);
-        if (r < 0)
-                return r;
-        *ret_value = (uint64_t)is_locked;
-        return 1;
+        return service_answer_flag(service, reply, ret_value);
 }
 
 /* The user is not logged in, or the session has just ended. */

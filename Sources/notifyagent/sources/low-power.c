@@ -7,17 +7,8 @@
 #define OLD_PATH "/net/hadess/PowerProfiles"
 #define NEW_NAME "org.freedesktop.UPower.PowerProfiles"
 #define NEW_PATH "/org/freedesktop/UPower/PowerProfiles"
+#define PROPERTY "ActiveProfile"
 #define RULE "interface='org.freedesktop.DBus.Properties',member='PropertiesChanged'"
-
-static int ask_old(service *service)
-{
-        return service_get(service, OLD_PATH, OLD_NAME, "ActiveProfile");
-}
-
-static int ask_new(service *service)
-{
-        return service_get(service, NEW_PATH, NEW_NAME, "ActiveProfile");
-}
 
 static int answer(service *service, sd_bus_message *reply, uint64_t *ret_value)
 {
@@ -35,7 +26,8 @@ static const service_kind old_profiles = {
         .name = OLD_NAME,
         .is_on_system_bus = true,
         .rules = { "path='" OLD_PATH "'," RULE },
-        .ask = ask_old,
+        .path = OLD_PATH,
+        .property = PROPERTY,
         .answer = answer,
 };
 
@@ -43,13 +35,14 @@ static const service_kind new_profiles = {
         .name = NEW_NAME,
         .is_on_system_bus = true,
         .rules = { "path='" NEW_PATH "'," RULE },
-        .ask = ask_new,
+        .path = NEW_PATH,
+        .property = PROPERTY,
         .answer = answer,
 };
 
 const source_kind source_low_power = {
         .name = "low-power",
-        .origin = "ActiveProfile of " NEW_NAME " or " OLD_NAME,
+        .origin = PROPERTY " of " NEW_NAME " or " OLD_NAME,
         .names = {
                 { .text = "com.apple.system.lowpowermode", .events = EVENT_BOTH,
                   .has_state = true },

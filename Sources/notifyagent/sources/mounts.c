@@ -1,10 +1,8 @@
 /* File systems that are mounted, unmounted, or mounted in another way. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "hash.h"
 #include "sources/sources.h"
@@ -25,8 +23,7 @@ typedef struct mounts {
 } mounts;
 
 typedef struct data {
-        int fd;
-        sd_event_source *event;
+        source_watch watch;
         mounts seen;
 } data;
 
@@ -147,34 +144,19 @@ static void look(source *source)
         source_post(source, events);
 }
 
-static int on_change(sd_event_source *event, int fd, uint32_t events, void *context)
-{
-        (void)event, (void)fd, (void)events;
-        look(context);
-        return 0;
-}
-
 static int start(source *source)
 {
         data *data = data_of(source);
-        int r;
+        int r = source_watch_file(&data->watch, source, PATH);
 
-        data->fd = open(PATH, O_RDONLY | O_CLOEXEC);
-        if (data->fd < 0)
-                return -errno;
-        r = read_mounts(&data->seen);
-        return r < 0 ? r
-                     : sd_event_add_io(source->agent->event, &data->event, data->fd, EPOLLPRI,
-                                       on_change, source);
+        return r < 0 ? r : read_mounts(&data->seen);
 }
 
 static void stop(source *source)
 {
         data *data = data_of(source);
 
-        data->event = sd_event_source_disable_unref(data->event);
-        if (data->fd > 0)
-                (void)close(data->fd);
+        source_watch_end(&data->watch);
         free(data->seen.all);
 }
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "hash.h"
 #include "netlink.h"
@@ -13,8 +12,7 @@
 #include "sources/sources.h"
 
 typedef struct data {
-        int fd;
-        sd_event_source *event;
+        source_watch watch;
         pace pace;
         uint64_t seen;
 } data;
@@ -60,14 +58,12 @@ static int on_message(sd_event_source *event, int fd, uint32_t events, void *con
 static int start(source *source)
 {
         data *data = data_of(source);
-        int r;
+        int r, fd = netlink_listen();
 
-        data->fd = netlink_listen();
-        if (data->fd < 0)
-                return data->fd;
+        if (fd < 0)
+                return fd;
         pace_init(&data->pace, source->agent->event, look_now, source);
-        r = sd_event_add_io(source->agent->event, &data->event, data->fd, EPOLLIN, on_message,
-                            source);
+        r = source_watch_start(&data->watch, source, fd, EPOLLIN, on_message);
         (void)netlink_read_sum(&data->seen); /* if there is too much, each message is a change */
         return r;
 }
@@ -76,10 +72,8 @@ static void stop(source *source)
 {
         data *data = data_of(source);
 
-        data->event = sd_event_source_disable_unref(data->event);
         pace_deinit(&data->pace);
-        if (data->fd > 0)
-                (void)close(data->fd);
+        source_watch_end(&data->watch);
 }
 
 const source_kind source_network = {

@@ -2,27 +2,22 @@
 #include "sources/sources.h"
 #include "sources/upower.h"
 
-static int ask(service *service)
-{
-        return service_get(service, UPOWER_PATH, UPOWER_NAME, "OnBattery");
-}
-
 static int answer(service *service, sd_bus_message *reply, uint64_t *ret_value)
 {
-        int is_on_battery, r = sd_bus_message_read(reply, "v", "b", &is_on_battery);
+        uint64_t is_on_battery;
+        int r = service_answer_flag(service, reply, &is_on_battery);
 
-        (void)service;
-        if (r < 0)
-                return r;
-        *ret_value = !is_on_battery;
-        return 1;
+        if (r > 0)
+                *ret_value = !is_on_battery;
+        return r;
 }
 
 static const service_kind upower = {
         .name = UPOWER_NAME,
         .is_on_system_bus = true,
         .rules = { UPOWER_RULE },
-        .ask = ask,
+        .path = UPOWER_PATH,
+        .property = "OnBattery",
         .answer = answer,
 };
 
