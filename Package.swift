@@ -164,8 +164,10 @@ let package = Package(
       name: "PlayerRequests", dependencies: ["RemoteHandlers"],
       path: "Examples/player-requests", swiftSettings: strictSwift),
     program("delegates", in: "Examples", dependencies: ["Delegation"]),
-    program("notifyutil", in: "Sources"),
-    program("WormholeCommand", in: "Sources", dependencies: ["DarwinNotify", "Wormhole"]),
+    program("notifyutil", in: "Sources", dependencies: ["DarwinNotify", "DarwinNotifySupport"]),
+    program(
+      "WormholeCommand", in: "Sources",
+      dependencies: ["DarwinNotify", "DarwinNotifySupport", "Wormhole"]),
     // Only this program needs OpenSSL: who builds another product does not.
     .systemLibrary(
       name: "COpenSSL", path: "CShims/COpenSSL", pkgConfig: "openssl",

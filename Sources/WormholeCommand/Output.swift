@@ -1,5 +1,6 @@
 // Prints messages and values.
 
+import DarwinNotifySupport
 import FoundationEssentials
 import Glibc
 import Wormhole
@@ -16,26 +17,15 @@ struct Output {
 
   /// Writes bytes, or ends the program.
   static func write(_ bytes: Data) {
-    guard put(bytes, STDOUT_FILENO) else {
-      complain("standard output: \(String(cString: strerror(errno)))")
+    let error = bytes.withUnsafeBytes { writeAll($0, to: STDOUT_FILENO) }
+    guard error == 0 else {
+      complain("standard output: \(String(cString: strerror(error)))")
       exit(Status.failed)
     }
   }
 
   static func complain(_ text: String) {
-    _ = put(Data("wormhole: \(text)\n".utf8), STDERR_FILENO)
-  }
-
-  private static func put(_ bytes: Data, _ descriptor: CInt) -> Bool {
-    bytes.withUnsafeBytes { bytes in
-      var rest = bytes
-      while !rest.isEmpty {
-        let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-        if count < 0, errno != EINTR { return false }
-        rest = UnsafeRawBufferPointer(rebasing: rest[max(0, count)...])
-      }
-      return true
-    }
+    _ = Data("wormhole: \(text)\n".utf8).withUnsafeBytes { writeAll($0, to: STDERR_FILENO) }
   }
 
   // MARK: Values

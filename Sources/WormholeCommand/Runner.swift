@@ -82,17 +82,11 @@ struct Runner {
     let changed = DispatchSemaphore(value: 0)
     let observation = try store.observe(name) { changed.signal() }
     let start = try store.position(of: name)
-    let number = min(arguments.since ?? start.last, start.last)
-    var position = (number: number, identity: start.identity)
+    var position = StoredPosition(
+      number: min(arguments.since ?? start.last, start.last), identity: start.identity)
     var rest = arguments.count ?? .max
     while rest > 0 {
-      let batch = try store.records(
-        of: name, after: position.number, limit: StoredBatch.maxCount)
-      if batch.identity != position.identity || batch.last < position.number {
-        // The file was replaced. The new one counts from 1 again.
-        position = (0, batch.identity)
-        if batch.last > 0 { continue }
-      }
+      let batch = try store.records(of: name, following: &position).batch
       for record in batch.records where rest > 0 {
         output.show(record)
         position.number = record.number

@@ -62,24 +62,6 @@ enum Retry {
   }
 }
 
-/// Another attempt, one for all the failures that precede it.
-final class CoalescingRetry: Sendable {
-  private let isPending = Locked(false)
-
-  /// Runs work later, unless an attempt is pending.
-  func later(_ work: @escaping @Sendable () -> Void) {
-    let isFirst = isPending.withLock { isPending in
-      defer { isPending = true }
-      return !isPending
-    }
-    guard isFirst else { return }
-    Retry.later { [self] in
-      isPending.withLock { $0 = false }
-      work()
-    }
-  }
-}
-
 /// The main function of the thread, which C calls.
 private func runRetryThread(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   Retry.runJobs()

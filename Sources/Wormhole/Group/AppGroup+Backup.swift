@@ -1,11 +1,12 @@
 // Copies the stores and databases of a group.
 
+internal import DarwinNotifySupport
 internal import Glibc
 
 extension AppGroup {
   /// Whether a group has a directory.
   package static func exists(_ identifier: String) -> Bool {
-    access("\(UserDirectories.data)/\(FileName(for: identifier).text)", F_OK) == 0
+    access(path(of: identifier, in: UserDirectories.data), F_OK) == 0
   }
 
   /// Copies each store and database of the group to the same place below another directory. They
@@ -35,7 +36,7 @@ extension AppGroup {
   /// names.
   private static func files(in directory: String, below prefix: String = "") -> [String] {
     var files: [String] = []
-    for name in names(in: directory) {
+    for name in directoryEntries(of: directory).sorted() {
       var status = stat()
       guard lstat("\(directory)/\(name)", &status) == 0 else { continue }
       switch status.st_mode & S_IFMT {
@@ -47,18 +48,5 @@ extension AppGroup {
       }
     }
     return files
-  }
-
-  private static func names(in directory: String) -> [String] {
-    guard let stream = opendir(directory) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
   }
 }

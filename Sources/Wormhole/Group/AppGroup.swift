@@ -54,7 +54,12 @@ public final class AppGroup: Sendable {
     self.identifier = identifier
     self.center = center
     self.temporary = temporary
-    container = try PrivateDirectory("\(parent)/\(FileName(for: identifier).text)")
+    container = try PrivateDirectory(Self.path(of: identifier, in: parent))
+  }
+
+  /// The directory of a group in that of groups.
+  static func path(of identifier: String, in parent: String) -> String {
+    "\(parent)/\(FileName(for: identifier).text)"
   }
 
   /// Opens a group for a test: in a directory of its own, with a center that reaches nobody else.
@@ -89,7 +94,7 @@ public final class AppGroup: Sendable {
   public var runtimeDirectory: URL {
     get throws(WormholeError) {
       let parent = try UserDirectories.makeRuntime()
-      let directory = try PrivateDirectory("\(parent)/\(FileName(for: identifier).text)")
+      let directory = try PrivateDirectory(Self.path(of: identifier, in: parent))
       return URL(fileURLWithPath: directory.path, isDirectory: true)
     }
   }

@@ -37,20 +37,6 @@ extension StoredReader {
   func element(for error: WormholeError) -> Element? { nil }
 }
 
-/// A position among the records of a name.
-struct StoredPosition: Sendable {
-  /// The number of the last record before it.
-  var number: UInt64 = 0
-
-  /// The identity of the store, 0 while it is not known.
-  var identity: Int64 = 0
-
-  /// Whether both are, or may be, positions in the same store.
-  func isComparable(to other: Self) -> Bool {
-    identity == other.identity || identity == 0 || other.identity == 0
-  }
-}
-
 /// Some elements that follow a position.
 struct StoredPage<Element: Sendable>: Sendable {
   /// The elements with their numbers; `nil` for one that is not delivered.

@@ -102,24 +102,10 @@ extension MessageReader {
     if let message {
       return StoredPage(elements: [(message.sequence, message)], hasMore: true)
     }
-    var batch = try records(within: limit)
-    if !StoredPosition(identity: batch.identity).isComparable(to: position) {
-      // The store was replaced. The new one counts from 1 again.
-      (position, mayHaveMissed) = (StoredPosition(identity: batch.identity), true)
-      batch = try records(within: limit)
-    } else if batch.last < position.number, batch.last > 0 {
-      // Somebody has restored an earlier state. The newest record, at least, is new: it was the
-      // reason to look.
-      (position.number, mayHaveMissed) = (batch.last - 1, true)
-      batch = try records(within: limit)
-    }
-    if batch.identity != 0 { position.identity = batch.identity }
+    let (batch, mayHaveMissedMore) = try store.records(
+      of: name.rawValue, following: &position, within: limit)
+    if mayHaveMissedMore { mayHaveMissed = true }
     return StoredPage(elements: batch.records.map { element($0) }[...], hasMore: batch.hasMore)
-  }
-
-  private func records(within limit: WorkLimit?) throws(WormholeError) -> StoredBatch {
-    try store.records(
-      of: name.rawValue, after: position.number, limit: StoredBatch.maxCount, within: limit)
   }
 
   private mutating func element(

@@ -37,8 +37,5 @@ let sqliteCannotOpen = SQLITE_CANTOPEN
 /// `SQLITE_MISUSE`, for code that does not import SQLite.
 let sqliteMisuse = SQLITE_MISUSE
 
-/// `SQLITE_MISMATCH`, for code that does not import SQLite.
-let sqliteHasOtherType = SQLITE_MISMATCH
-
 /// `SQLITE_ABORT_ROLLBACK`.
 let sqliteHasRolledBack = SQLITE_ABORT | 2 << 8

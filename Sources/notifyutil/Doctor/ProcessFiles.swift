@@ -1,5 +1,6 @@
 // Reads what the kernel shows of processes.
 
+import DarwinNotifySupport
 import Glibc
 
 /// The files of one process below `/proc`.
@@ -9,21 +10,7 @@ struct ProcessFiles {
   private var folder: String { "/proc/\(identifier)" }
 
   /// All processes that can be seen.
-  static var identifiers: [Int32] { names(in: "/proc").compactMap { Int32($0) } }
-
-  /// The entries of a directory; none if it cannot be read.
-  static func names(in directory: String) -> [String] {
-    guard let stream = opendir(directory) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      names.append(name)
-    }
-    return names
-  }
+  static var identifiers: [Int32] { directoryEntries(of: "/proc").compactMap { Int32($0) } }
 
   /// The content of one of its files; `nil` if it cannot be read.
   func read(_ file: String) -> String? {
@@ -81,7 +68,7 @@ struct ProcessFiles {
 
   /// The inode numbers of its sockets.
   var sockets: [UInt32] {
-    Self.names(in: "\(folder)/fd").compactMap { name in
+    directoryEntries(of: "\(folder)/fd").compactMap { name in
       guard let target = link("fd/\(name)"), target.hasPrefix("socket:[") else { return nil }
       return UInt32(target.dropFirst(8).dropLast())
     }

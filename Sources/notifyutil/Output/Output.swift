@@ -1,5 +1,6 @@
 // Writes lines to the standard streams.
 
+import DarwinNotifySupport
 import Glibc
 
 /// Each line is one write, so that it appears at once and lines of several threads do not mix.
@@ -41,21 +42,7 @@ enum Output {
   /// Writes a line. Returns 0, or the error that stopped it.
   private static func write(_ text: String, end: String = "\n", to descriptor: CInt) -> CInt {
     var line = text + end
-    return line.withUTF8 { bytes in
-      var rest = UnsafeRawBufferPointer(bytes)
-      while !rest.isEmpty {
-        let n = Glibc.write(descriptor, rest.baseAddress, rest.count)
-        if n >= 0 {
-          rest = UnsafeRawBufferPointer(rebasing: rest[n...])
-        } else if errno == EAGAIN {
-          var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          poll(&waiting, 1, -1)
-        } else if errno != EINTR {
-          return errno
-        }
-      }
-      return 0
-    }
+    return line.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: descriptor) }
   }
 
   /// Ends the program as SIGPIPE would. This thread may block the signal, or the parent may have
