@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <systemd/sd-bus.h>
 #include <unistd.h>
 
 #include "centers.h"
@@ -227,4 +228,19 @@ static inline test_child *spawn_service(void)
 
         CHECK_STREQ(test_child_read_line(child), "0");
         return child;
+}
+
+/* Serves by sd-bus alone, as the service, until it is killed: the filter answers as it likes. */
+static inline _Noreturn void serve_by_filter(sd_bus_message_handler_t filter)
+{
+        sd_bus *bus = NULL;
+
+        CHECK(sd_bus_open_user(&bus) >= 0);
+        CHECK(sd_bus_add_filter(bus, NULL, filter, NULL) >= 0);
+        CHECK(sd_bus_request_name(bus, SERVICE, 0) >= 0);
+        printf("ready\n");
+        fflush(stdout);
+        for (;;)
+                if (sd_bus_process(bus, NULL) == 0)
+                        CHECK(sd_bus_wait(bus, UINT64_MAX) > 0);
 }

@@ -240,16 +240,7 @@ static int answer_oddly(sd_bus_message *message, void *context, sd_bus_error *er
 
 ROLE(serveOddly)
 {
-        sd_bus *bus = NULL;
-
-        CHECK(sd_bus_open_user(&bus) >= 0);
-        CHECK(sd_bus_add_filter(bus, NULL, answer_oddly, NULL) >= 0);
-        CHECK(sd_bus_request_name(bus, SERVICE, 0) >= 0);
-        printf("ready\n");
-        fflush(stdout);
-        for (;;)
-                if (sd_bus_process(bus, NULL) == 0)
-                        CHECK(sd_bus_wait(bus, UINT64_MAX) > 0);
+        serve_by_filter(answer_oddly);
 }
 
 TEST_ON_BUS(repliesOfForeignServicesAreRead)
