@@ -19,7 +19,7 @@ struct StatusPanel {
     defer { center.removeObserver(observer) }
 
     // A sequence: registered before it is returned. It merges nothing.
-    let notifications = try center.notifications(named: .playerStatus)
+    let notifications = center.notifications(named: .playerStatus)
     say("ready")
     for await notification in notifications.prefix(limit) {
       show(notification)

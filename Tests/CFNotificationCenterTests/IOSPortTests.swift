@@ -33,6 +33,6 @@ struct IOSPortTests {
     let bus = try PrivateBus()
     let sources = try Program(program, ["com.example.sources"], on: bus)
     await sources.waitForSuccess()
-    #expect(sources.lines.count == 15)
+    #expect(sources.lines.count == 16)
   }
 }

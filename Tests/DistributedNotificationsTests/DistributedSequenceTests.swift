@@ -11,7 +11,7 @@ struct DistributedSequenceTests {
     let bus = try PrivateBus(.usual)
     let center = try DistributedNotificationCenter(bus: .address(bus.address))
     var states = try center.busStates().makeAsyncIterator()
-    var notifications = try center.notifications(named: .changed).makeAsyncIterator()
+    var notifications = center.notifications(named: .changed).makeAsyncIterator()
     while await states.next() != true {}
     try center.post(.changed, userInfo: nil)
     #expect(await notifications.next()?.mayHaveMissed == false)
@@ -26,7 +26,7 @@ struct DistributedSequenceTests {
   }
 
   @Test func aSlowConsumerGetsEveryPostInOrder() async throws {
-    let notifications = try stage.center.notifications(named: .changed)
+    let notifications = stage.center.notifications(named: .changed)
     for number in 0..<1000 { try stage.poster.post(.changed, userInfo: ["number": number]) }
     var expected = 0
     for await notification in notifications {
@@ -39,8 +39,8 @@ struct DistributedSequenceTests {
 
   @Test func theOldestAreDroppedAndTheNextReportsHowMany() async throws {
     let (limit, count) = (65_536, 70_000)
-    var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
-    var own = try stage.center.notifications(named: .own).makeAsyncIterator()
+    var iterator = stage.center.notifications(named: .changed).makeAsyncIterator()
+    var own = stage.center.notifications(named: .own).makeAsyncIterator()
     // Its own posts wait for the iteration as soon as they are made, and not on the bus.
     for number in 0..<count { try stage.center.post(.own, userInfo: ["number": number]) }
     for index in 0..<limit {
@@ -64,6 +64,17 @@ struct DistributedSequenceTests {
       if names.count == 3 { break }
     }
     #expect(names == ["com.x", "com.x.y", "com.xy"])
+  }
+
+  @Test func aRefusedSequenceReportsItsErrorOnceAndEndsAtOnce() async throws {
+    let errors = Log<DistributedNotificationError>()
+    stage.center.onError = { errors.append($0) }
+    let notifications = stage.center.notifications(named: Notification.Name(""))
+    #expect(errors.entries == [.failed(.invalidArgument)])
+    for _ in 1...2 {
+      for await _ in notifications { Issue.record("a post of no name") }
+    }
+    #expect(errors.entries.count == 1)
   }
 
   @Test func theRegistrationEndsWithTheIteration() async throws {

@@ -11,7 +11,7 @@ struct UserInfoTests {
   private func send(
     _ userInfo: [AnyHashable: Any]?, on stage: DistributedStage
   ) async throws -> [AnyHashable: Any]? {
-    var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
+    var iterator = stage.center.notifications(named: .changed).makeAsyncIterator()
     try stage.poster.post(.changed, userInfo: userInfo)
     return try #require(await iterator.next()).userInfo
   }
@@ -126,7 +126,7 @@ struct UserInfoTests {
   }
 
   @Test func valuesOutsideAPropertyListAreRefusedWithTheirPath() async throws {
-    var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
+    var iterator = stage.center.notifications(named: .changed).makeAsyncIterator()
     let url = URL(fileURLWithPath: "/tmp")
     let refusals: [([AnyHashable: Any], String, String)] = [
       (["a": url], #"userInfo["a"]"#, "URL"),
@@ -149,7 +149,7 @@ struct UserInfoTests {
   }
 
   @Test func anOversizedUserInfoIsRefusedAndTheConnectionSurvives() async throws {
-    var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
+    var iterator = stage.center.notifications(named: .changed).makeAsyncIterator()
     let tooLarge: [[AnyHashable: Any]] = [
       ["data": Data(count: 65 << 20)], nested(21), nested(1000),
       ["values": Array(repeating: 0, count: 65_536)],

@@ -31,7 +31,7 @@ struct ValueTests {
 
   @Test func otherObserversSeeADictionary() async throws {
     let stage = try await DistributedStage(.usual)
-    var iterator = try stage.center.notifications(named: .changed).makeAsyncIterator()
+    var iterator = stage.center.notifications(named: .changed).makeAsyncIterator()
     try stage.poster.post(.changed, Song(title: "Naima", minutes: 4))
     let userInfo = try #require(await iterator.next()?.userInfo)
     #expect(userInfo["title"] as? String == "Naima")

@@ -31,7 +31,7 @@ func observe(
       observations.append(try center.observe(name(text), on: delivery) { read($0, heard) })
       return
     }
-    let notifications = try center.notifications(named: name(text))
+    let notifications = center.notifications(named: name(text))
     Task {
       for await notification in notifications { read(notification, heard) }
     }

@@ -23,11 +23,19 @@ public struct QueuedNotifications<Element: Sendable>: AsyncSequence, Sendable {
       _ delivery: Delivery, _ handler: @escaping @Sendable (Element) -> Void
     ) throws -> NotificationObservation
 
-  private let source: RegistrationSource<QueuedRegistration<Element>>
+  /// `nil` if there is nothing to register.
+  private let source: RegistrationSource<QueuedRegistration<Element>>?
 
   package init(_ register: @escaping Register) throws {
     source = try RegistrationSource { try QueuedRegistration(register) }
   }
+
+  private init() {
+    source = nil
+  }
+
+  /// A sequence without elements.
+  package static var empty: Self { Self() }
 
   /// Begins an iteration.
   ///
@@ -38,7 +46,7 @@ public struct QueuedNotifications<Element: Sendable>: AsyncSequence, Sendable {
   ///
   /// The corresponding C function is `dn_center_observe_filtered`.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(registration: source.take())
+    Iterator(registration: source?.take())
   }
 
   /// An iteration over notifications.

@@ -100,7 +100,7 @@ func observing() async throws {
     .init("com.example.player"), object: "jukebox", userInfo: ["title": "Naima"],
     deliverImmediately: true)
   center.removeObserver(observer)
-  for await notification in try center.notifications(named: .init("com.example.player")) {
+  for await notification in center.notifications(named: .init("com.example.player")) {
     print(notification.object ?? "", notification.userInfo?["title"] ?? "")
   }
 }

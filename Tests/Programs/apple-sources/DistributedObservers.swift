@@ -47,3 +47,16 @@ func postTrack(_ player: String, _ title: String, number: Int) {
     .track, object: player, userInfo: userInfo, options: [.deliverImmediately])
   center.post(name: .track, object: player, userInfo: userInfo)
 }
+
+/// The titles that a player announces, as long as the task is not cancelled.
+func followTitles(
+  of player: String, handler: @escaping @Sendable (String) -> Void
+) -> Task<Void, Never> {
+  let center = DistributedNotificationCenter.default()
+  let titles = center.notifications(named: .track, object: player).compactMap {
+    $0.userInfo?["title"] as? String
+  }
+  return Task {
+    for await title in titles { handler(title) }
+  }
+}

@@ -25,7 +25,7 @@ final class Lines: @unchecked Sendable {
 let lines = Lines([
   "check", "state 7", "descriptor", "self", "forwarded", "box \(name)", "actor 1", "stream",
   "center stream \(name)", "one: blue 3", "all two: red 4",
-  "queue", "stored", "global", "called",
+  "title red", "queue", "stored", "global", "called",
 ])
 
 let flag = Flag(name)
@@ -61,6 +61,7 @@ Task {
 
 let one = PlayerObserver("one") { lines.say("\($0) \($1)") }
 let all = PlayerObserver(nil) { lines.say("all \($0) \($1)") }
+let titles = followTitles(of: "two") { lines.say("title \($0)") }
 
 post(name, state: 7)
 postDarwin(name)
