@@ -145,6 +145,8 @@ static int report(const options *options)
                 agent_settle(&agent, SETTLE_MS);
                 if (options->action == ACTION_LIST)
                         report_list(&agent, options->is_json);
+                else if (options->action == ACTION_METRICS)
+                        report_metrics(&agent);
                 else if (report_check(&agent, options->is_json))
                         status = STATUS_SETTINGS;
         }

@@ -8,12 +8,13 @@
 #include "say.h"
 
 const char options_usage[] =
-        "usage: notifyagent [--list | --check] [--json]\n"
+        "usage: notifyagent [--metrics | (--list | --check) [--json]]\n"
         "Posts the notifications that Apple's systems post by themselves.\n"
         "\n"
         "    --list       print what is posted here, and from what\n"
         "    --check      print what keeps it from working, and exit with 1 if something does\n"
         "    --json       after one of these: print JSON\n"
+        "    --metrics    print the list in the OpenMetrics text format\n"
         "    --version    print the version\n"
         "    -h, --help   print this\n";
 
@@ -23,8 +24,9 @@ typedef struct option {
 } option;
 
 static const option all[] = {
-        { "--list", ACTION_LIST },       { "--check", ACTION_CHECK }, { "-h", ACTION_HELP },
-        { "--version", ACTION_VERSION }, { "--help", ACTION_HELP },
+        { "--list", ACTION_LIST },       { "--check", ACTION_CHECK },
+        { "--metrics", ACTION_METRICS }, { "--version", ACTION_VERSION },
+        { "-h", ACTION_HELP },           { "--help", ACTION_HELP },
 };
 
 static int parse(const char *argument, options *options)

@@ -3,7 +3,8 @@
 
 #include <stdbool.h>
 
-typedef enum action { ACTION_RUN, ACTION_LIST, ACTION_CHECK, ACTION_HELP, ACTION_VERSION } action;
+typedef enum action { ACTION_RUN, ACTION_LIST, ACTION_CHECK, ACTION_METRICS, ACTION_HELP,
+                      ACTION_VERSION } action;
 
 typedef struct options {
         action action;

@@ -1,4 +1,4 @@
-/* What --list and --check print. */
+/* What --list, --metrics and --check print. */
 #include "report.h"
 
 #include <errno.h>
@@ -110,6 +110,42 @@ void report_list(const agent *agent, bool is_json)
         }
         if (is_json)
                 (void)printf("\n]}\n");
+}
+
+/* --- Metrics --------------------------------------------------------------------------------- */
+
+/* None of the texts in labels has a character that the format escapes. */
+static void begin_gauge(const char *name, const char *help)
+{
+        (void)printf("# TYPE darwin_notify_agent_%s gauge\n", name);
+        (void)printf("# HELP darwin_notify_agent_%s %s\n", name, help);
+}
+
+static void print_states(const source *source)
+{
+        for (const source_name *name = source->kind->names; name->text; name++)
+                if (name->has_state && source->is_known)
+                        (void)printf("darwin_notify_agent_state{source=\"%s\",name=\"%s\"} "
+                                     "%" PRIu64 "\n",
+                                     source->kind->name, name->text,
+                                     source_get_state(source, name));
+}
+
+void report_metrics(const agent *agent)
+{
+        char missing[SOURCE_TEXT_BYTES];
+
+        begin_gauge("running", "Whether an agent runs for this table.");
+        (void)printf("darwin_notify_agent_running %d\n", find_agent() ? 1 : 0);
+        begin_gauge("source_present", "Whether the source is there, so that its names are posted.");
+        for (size_t i = 0; i < agent->n_sources; i++)
+                (void)printf("darwin_notify_agent_source_present{source=\"%s\"} %d\n",
+                             agent->sources[i]->kind->name,
+                             source_is_there(agent->sources[i], missing) ? 1 : 0);
+        begin_gauge("state", "The state that the name should have.");
+        for (size_t i = 0; i < agent->n_sources; i++)
+                print_states(agent->sources[i]);
+        (void)printf("# EOF\n");
 }
 
 /* --- Problems -------------------------------------------------------------------------------- */

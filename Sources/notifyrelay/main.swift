@@ -20,7 +20,7 @@ do throws(Mistake) {
   case .run: try Relay(try arguments.realms()).run()
   case .check:
     for realm in try arguments.realms() { print("realm \(realm.name): the settings are correct") }
-  case .status(let isJSON): try StatusSocket.ask(isJSON: isJSON)
+  case .status(let format): try StatusSocket.ask(format)
   case .origin: print(try Origin(in: try File.stateDirectory()))
   case .version: print("notifyrelay \(DarwinNotificationCenter.libraryVersion)")
   case .help: print(Arguments.usage)

@@ -66,6 +66,32 @@ TEST(theListIsJSON)
         CHECK(strstr(output, "lid: missing: org.freedesktop.UPower on the system bus\n"));
 }
 
+TEST_ON_BUS(theListIsPrintedAsMetrics)
+{
+        static char text[32768], samples[32768];
+        const char *const look[] = {PYTHON, "-c", "import prometheus_client", NULL};
+        const char *parse = "import sys\n"
+                            "from prometheus_client.openmetrics import parser\n"
+                            "for f in parser.text_string_to_metric_families(sys.argv[1]):\n"
+                            "  for s in f.samples: print(s.name, *s.labels.values(), s.value)\n";
+
+        SKIP_IF(access(PYTHON, X_OK) < 0 || test_run_program(look, NULL, 0) != 0,
+                "python3-prometheus-client is not installed");
+        stage stage = stage_begin();
+        mock mock = mock_begin(&stage);
+        mock_start(&mock, "upower", UPOWER);
+        agent_start(&stage);
+        CHECK_EQ(run_agent("--metrics", text, sizeof text), 0);
+        CHECK_EQ(test_run_program((const char *[]){PYTHON, "-c", parse, text, NULL}, samples,
+                                  sizeof samples),
+                 0);
+        CHECK(strstr(samples, "darwin_notify_agent_running 1"));
+        CHECK(strstr(samples, "darwin_notify_agent_source_present mounts 1"));
+        CHECK(strstr(samples, "darwin_notify_agent_source_present lid 1"));
+        CHECK(strstr(samples, "darwin_notify_agent_source_present lock 0"));
+        CHECK(strstr(samples, "darwin_notify_agent_state power " PLUGGED " 1"));
+}
+
 /* --- Reserved names -------------------------------------------------------------------------- */
 
 TEST_ON_BUS(reservedNamesAreInTheTableAlone)

@@ -77,23 +77,16 @@ struct NotifyUtilTableTests {
     #expect(lines.contains("darwin_notify_table_slots 32768"))
     #expect(lines.contains("darwin_notify_table_slots_used 1"))
     #expect(lines.last == "# EOF" && outcome.status == 0 && outcome.errors.isEmpty)
-    checkFormat(lines)
   }
 
-  /// Each sample follows the type and the help of its family, and no family comes twice.
-  private func checkFormat(_ lines: [String]) {
-    var families: [String] = []
-    for line in lines.dropLast() {
-      let words = line.split(separator: " ", maxSplits: 3).map(String.init)
-      if words[0] == "#", words[1] == "TYPE" {
-        #expect(!families.contains(words[2]))
-        families.append(words[2])
-      } else if words[0] == "#" {
-        #expect(words[1] == "HELP" && words[2] == families.last)
-      } else {
-        let family = families.last ?? "?"
-        #expect(line.contains(#/ [0-9]+$/#) && line.hasPrefix(family), "\(line)")
-      }
-    }
+  @Test(OpenMetrics.isNeeded) func metricsAreReadAsTheyAreMeant() async throws {
+    let names = [#"com.example."a\"#, "com.example.\r\nforged 1", "com.example.\u{2028}\u{E9}"]
+    let listener = try await startNotifyUtil(names.flatMap { ["-w", $0] }, on: bus)
+    let outcome = try await runNotifyUtil(["--metrics"], on: bus)
+    let samples = try await OpenMetrics.samples(of: outcome)
+    let holders = samples.filter { $0.name == "darwin_notify_holders" && $0.value == 1 }
+    #expect(Set(holders.map { $0.labels["name"] }) == Set(names), "\(outcome)")
+    let process = samples.first { $0.name == "darwin_notify_process_names" }
+    #expect(process?.labels["pid"] == "\(listener.processIdentifier)" && process?.value == 3)
   }
 }

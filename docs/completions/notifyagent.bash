@@ -1,7 +1,7 @@
 # Completes the command line of notifyagent in bash.
 
 _notifyagent() {
-  mapfile -t COMPREPLY < <(compgen -W '-h --help --version --list --check --json' \
+  mapfile -t COMPREPLY < <(compgen -W '-h --help --version --list --check --json --metrics' \
     -- "${COMP_WORDS[COMP_CWORD]}")
 }
 

@@ -9,7 +9,7 @@ _notifyrelay() {
     *)
       mapfile -t COMPREPLY < <(compgen -W '-h --help --version --config --realm --broker --share
         --share-group --receive-only --send-only --credentials --ca --certificate --key
-        --keep-alive --max-payload --check --status --json --origin' -- "$word") ;;
+        --keep-alive --max-payload --check --status --json --metrics --origin' -- "$word") ;;
   esac
 }
 

@@ -7,7 +7,7 @@ import Glibc
 enum Action: Equatable {
   case run
   case check
-  case status(isJSON: Bool)
+  case status(Status.Format)
   case origin
   case version
   case help
@@ -50,8 +50,9 @@ struct Arguments {
   private mutating func takeAction(_ key: String) -> Bool {
     switch (key, action) {
     case ("check", _): action = .check
-    case ("status", _): action = .status(isJSON: false)
-    case ("json", .status): action = .status(isJSON: true)
+    case ("status", _): action = .status(.text)
+    case ("json", .status): action = .status(.json)
+    case ("metrics", _): action = .status(.metrics)
     case ("origin", _): action = .origin
     case ("version", _): action = .version
     case ("help", _), ("h", _): action = .help
@@ -90,6 +91,7 @@ struct Arguments {
     instead of running:
         --check              check the settings
         --status [--json]    print the status of the running relay
+        --metrics            print it in the OpenMetrics text format
         --origin             print the number of this user on this machine
         --version            print the version
         -h, --help           print this text

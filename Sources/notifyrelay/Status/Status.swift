@@ -29,6 +29,13 @@ struct Counts: Codable, Equatable {
 
 /// The answer to `--status`.
 struct Status: Codable {
+  /// How it is printed.
+  enum Format {
+    case text
+    case json
+    case metrics
+  }
+
   var version: String
   var origin: String
   var pid: Int32

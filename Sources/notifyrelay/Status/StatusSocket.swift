@@ -50,7 +50,7 @@ final class StatusSocket {
   }
 
   /// Prints the status of the running relay.
-  static func ask(isJSON: Bool) throws(Mistake) {
+  static func ask(_ format: Status.Format) throws(Mistake) {
     let descriptor = try makeSocket()
     defer { close(descriptor) }
     var limit = timeval(tv_sec: 5, tv_usec: 0)
@@ -66,7 +66,11 @@ final class StatusSocket {
     guard let status = try? JSONDecoder().decode(Status.self, from: answer) else {
       throw Mistake("the relay does not answer", status: 2)
     }
-    print(isJSON ? String(decoding: answer, as: UTF8.self) : status.text)
+    switch format {
+    case .text: print(status.text)
+    case .json: print(String(decoding: answer, as: UTF8.self))
+    case .metrics: print(Metrics(status: status).text)
+    }
   }
 
   private static func makeSocket() throws(Mistake) -> CInt {

@@ -82,6 +82,25 @@ struct RelayNamesTests {
     #expect(status.realms.map(\.state) == ["online"] && status.realms.first?.counts.posted == 1)
   }
 
+  @Test(OpenMetrics.isNeeded) func theStatusIsPrintedAsMetrics() async throws {
+    let pair = try await Pair()
+    let heard = try pair.there.observe("com.example.light")
+    try pair.here.center.post("com.example.light")
+    await heard.wait(for: 1)
+    let status = try #require(await pair.there.status())
+    let samples = try await OpenMetrics.samples(of: try await pair.there.run(["--metrics"]))
+    let values = Dictionary(
+      samples.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    #expect(values["darwin_notify_relay_online"] == 1, "\(samples)")
+    #expect(values["darwin_notify_relay_posted_total"] == 1)
+    #expect(values["darwin_notify_relay_peer_online"] == 1)
+    let origin = try #require(await pair.here.status()?.origin)
+    #expect(samples.contains { $0.labels == ["realm": "home", "peer": origin] })
+    let relay = samples.first { $0.name == "darwin_notify_relay_info" }
+    #expect(relay?.labels["origin"] == status.origin)
+    #expect(try await Session().run(["--metrics"]).status == 2)
+  }
+
   @Test func onlySharedNamesLeaveAndEnter() async throws {
     let pair = try await Pair()
     let names: [NotificationName] = ["com.other.a", "wormhole.com.example", "com.example.fence"]
