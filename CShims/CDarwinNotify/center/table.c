@@ -1,7 +1,7 @@
 /* Keeps a hub in the table that the user's other processes find.
  *
- * A process that only posts uses the table if there is one. A process that holds names makes the
- * table if there is none, and has an entry in it. The file may be removed or replaced at any time,
+ * A process that holds names makes the table if there is none, and has an entry in it. A process
+ * that only posts uses the table if there is one, and makes it if it has posted often without. The file may be removed or replaced at any time,
  * so every process looks at its path now and then (look.c). Between processes that are connected to
  * a bus, the bus carries what the table misses until then.
  *
@@ -50,6 +50,10 @@
 #define RETRY_MIN_US (50 * DN__US_PER_MS)
 #define RETRY_MAX_US (60 * DN__US_PER_SECOND)
 #define PROMPTED_US (1 * DN__US_PER_SECOND)
+
+/* How many posts without a table it takes to make one: each of them looks, which takes longer than
+ * to count a post in a table without observers. */
+#define N_ABSENCES 16
 
 /* How often to look again when the table that was found is removed. */
 #define N_ATTEMPTS 4
@@ -189,12 +193,21 @@ static bool use_table(move *move)
 
 /* --- Moving the hub ------------------------------------------------------------------------- */
 
+static bool may_make_table(const move *move)
+{
+        unsigned n_absences = move->hub->member.n_absences;
+
+        if (move->wants_entry)
+                return move->is_trying;
+        return !move->from && n_absences > 0 && n_absences % N_ABSENCES == 0;
+}
+
 /* Finds the right table and sets `to`. Returns 0 or a negative errno; then `to` may be a table in
  * which the entry is missing. */
 static int find_table(move *move)
 {
         uint64_t moved = move->from ? dn__region_get_moved(move->from) : 0;
-        bool may_make = move->wants_entry && move->is_trying;
+        bool may_make = may_make_table(move);
         int r = -ENOENT;
 
         (void)dn__failure_take();
@@ -208,7 +221,7 @@ static int find_table(move *move)
                         dn__region_clear_moved(move->from, moved);
                         r = 0;
                 }
-                if (r == 0 && (may_make || (move->wants_entry && move->to != move->from)))
+                if (r == 0 && move->wants_entry && (may_make || move->to != move->from))
                         r = dn__region_enter(move->to);
                 else if (!may_make)
                         break;
@@ -224,10 +237,9 @@ static int find_table(move *move)
 /* For a process that only posts: only the first time, since it looks again with each post. */
 static void report_absence(dn__hub *hub, int r)
 {
-        if (!hub->member.has_said_absence)
+        if (hub->member.n_absences++ == 0)
                 dn__debug_say(r == -ENOENT ? 0 : r, "found no shared table for %s; posting without "
                               "one until it exists", hub->member.scope);
-        hub->member.has_said_absence = true;
 }
 
 static void report_failure(const dn__hub *hub, int r)

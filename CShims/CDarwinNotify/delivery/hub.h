@@ -73,7 +73,7 @@ typedef struct dn__suspension {
 typedef struct dn__member {
         char *scope; /* constant; NULL: the center has no table */
         uid_t user;  /* the effective user that opened the center; others look for no table */
-        bool has_said_absence; /* of the table; used by the thread that moves the hub */
+        unsigned n_absences; /* posts that found no table; used by the thread that moves the hub */
         _Atomic(dn__region *) region; /* those before stay mapped; NULL: there is no table now */
         _Atomic uint64_t look_ms;     /* when the last look began, by the coarse clock */
         _Atomic uint64_t failed_us;   /* since when something is missing; 0: nothing is */

@@ -69,7 +69,25 @@ TEST_NO_BUS(neitherDescriptorsNorMappingsGrowInTenTables)
         end_member(b);
 }
 
-TEST_NO_BUS(aProcessThatOnlyPostsMakesNoTable)
+/* It would look for one at each post. */
+TEST_NO_BUS(aProcessThatPostsOftenWithoutATableMakesOne)
+{
+        test_bus_use_none();
+        for (int i = 0; i < 16; i++) {
+                CHECK(!is_there());
+                post_ok(dn_center_darwin(), "N");
+        }
+        CHECK(!is_there());
+        post_ok(dn_center_darwin(), "N");
+        CHECK(is_there());
+        CHECK_EQ(statistic(DN_STATISTIC_TABLES), 0); /* it has no entry */
+        test_child *child = spawn_member("N");
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(posts_of(child), 1);
+        end_member(child);
+}
+
+TEST_NO_BUS(aProcessThatPostsOnceMakesNoTable)
 {
         test_bus_use_none();
         post_ok(dn_center_darwin(), "N");
