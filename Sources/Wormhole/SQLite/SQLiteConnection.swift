@@ -34,7 +34,7 @@ final class SQLiteConnection: @unchecked Sendable {
   /// The pages of the write-ahead log after the last commit of this connection.
   let logPages: UnsafeMutablePointer<Int32>
 
-  /// The pages of the log when this connection last ran a checkpoint itself.
+  /// The pages of the log when a commit of this connection last made a checkpoint due.
   var checkpointedPages: Int32 = 0
 
   // Allocated, since SQLite calls back with their addresses.

@@ -10,7 +10,7 @@ final class Checkpoint: Sendable {
 
   /// The number of pages at which the writer itself runs it. A writer that never pauses would
   /// otherwise always be ahead of the checkpoint, and the log would grow without end.
-  private static let pagesForWriter: Int32 = 4_000
+  static let pagesForWriter: Int32 = 2_000
 
   private let isPending = Locked(false)
 
@@ -20,17 +20,18 @@ final class Checkpoint: Sendable {
   /// Runs a checkpoint if the commit of a connection has made it due.
   func runIfDue(after connection: SQLiteConnection, in store: MessageStore) {
     let pages = connection.logPages.pointee
-    guard pages >= Self.pages else { return }
-    // While a reader holds the log, it cannot shrink: try again only after it has grown by as much.
+    // The next commit after a complete checkpoint begins the log anew. Until then, it only grows:
+    // while a reader holds it, or a writer is always ahead of the checkpoint.
     if pages < connection.checkpointedPages { connection.checkpointedPages = 0 }
-    guard pages - connection.checkpointedPages >= Self.pagesForWriter else {
-      return run(in: store)
+    guard pages - connection.checkpointedPages >= Self.pages else { return }
+    connection.checkpointedPages = pages
+    if pages < Self.pagesForWriter {
+      run(in: store)
+    } else {
+      turn.withLock { _ in
+        try? connection.executeInAnyCase("PRAGMA wal_checkpoint(PASSIVE)")
+      }
     }
-    // The first column says whether another process is running one.
-    let isRefused = turn.withLock { _ in
-      try? connection.integer("PRAGMA wal_checkpoint(PASSIVE)")
-    }
-    if isRefused == 0 { connection.checkpointedPages = pages }
   }
 
   /// Soon runs a checkpoint, on a reading thread of the store.

@@ -44,8 +44,9 @@ struct StoreFile: SQLiteFile {
   /// largest value fits into the writer's.
   private static let (readerCacheKiB, writerCacheKiB) = (256, 1_024)
 
-  /// The size to which the write-ahead log is cut after a checkpoint.
-  private static let maxIdleLogBytes = 4 << 20
+  /// The size to which the write-ahead log is cut after a checkpoint: that of a writer that never
+  /// pauses, which would otherwise cut it and make it grow again each time.
+  private static let maxIdleLogBytes = 8 << 20
 
   private func create(in connection: SQLiteConnection) throws(WormholeError) {
     try connection.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL")
