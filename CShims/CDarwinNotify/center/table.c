@@ -1,9 +1,10 @@
 /* Keeps a hub in the table that the user's other processes find.
  *
  * A process that holds names makes the table if there is none, and has an entry in it. A process
- * that only posts uses the table if there is one, and makes it if it has posted often without. The file may be removed or replaced at any time,
- * so every process looks at its path now and then (look.c). Between processes that are connected to
- * a bus, the bus carries what the table misses until then.
+ * that only posts uses the table if there is one, and makes it if it has posted often without. The
+ * file may be removed or replaced at any time, so every process looks at its path now and then
+ * (look.c). Between processes that are connected to a bus, the bus carries what the table misses
+ * until then.
  *
  * A process that finds another table marks the old one and rings all its processes. It reads the
  * old counts a last time, takes its names in the new table, then notifies each of its observers
