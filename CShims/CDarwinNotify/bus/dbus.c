@@ -33,7 +33,7 @@ int dn__dbus_begin(dn__dbus *dbus, uint64_t *deadline_us)
 {
         int r;
 
-        if (atomic_load_explicit(&dbus->is_tried, memory_order_acquire))
+        if (atomic_load(&dbus->is_tried))
                 return 0;
         r = dn__loop_start(dbus->loop);
         if (r < 0)

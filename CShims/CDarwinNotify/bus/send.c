@@ -174,7 +174,7 @@ int dn__dbus_post(dn__carrier *carrier, dn__post *post)
         int r = 0;
 
         assert(post->name.reach != DN__REACH_PROCESS);
-        if (!atomic_load_explicit(&dbus->is_tried, memory_order_acquire))
+        if (!atomic_load(&dbus->is_tried))
                 r = dn__dbus_begin(dbus, &deadline_us);
         if (r < 0)
                 return r;

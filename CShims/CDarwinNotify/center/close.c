@@ -99,7 +99,8 @@ static bool is_idle(dn__hub *hub)
 {
         DN__HUB_AUTO_LOCK(hub);
 
-        return hub->n_observers == 0 && hub->n_runs == 0 && dn__calls_are_idle(hub->calls);
+        return atomic_load(&hub->n_observers) == 0 && hub->n_runs == 0 &&
+               dn__calls_are_idle(hub->calls);
 }
 
 bool dn__centers_are_idle(void)
@@ -151,7 +152,7 @@ void dn__centers_free(dn__link *hubs)
 
                 dn__list_remove(&hub->link);
                 free_counters(hub);
-                hub->member.region = dn__region_close(atomic_load(&hub->member.region));
+                (void)dn__region_close(atomic_exchange(&hub->member.region, NULL));
                 dn__hub_unref(hub);
         }
         dn__hub_free_list();

@@ -97,7 +97,7 @@ static int add_carriers(dn__hub *hub, dn__address *address)
         r = dn__direct_new(&direct, &hub->direct);
         if (r < 0)
                 return r;
-        hub->n_open_carriers++;
+        atomic_fetch_add(&hub->n_open_carriers, 1);
         hub->inline_loop = dn__direct_get_loop(hub->direct);
         r = dn__table_begin(hub, address->scope);
         if (r < 0 || !address->address)
@@ -105,7 +105,7 @@ static int add_carriers(dn__hub *hub, dn__address *address)
         r = dn__dbus_new(&bus, &hub->bus);
         if (r < 0)
                 return r;
-        hub->n_open_carriers++;
+        atomic_fetch_add(&hub->n_open_carriers, 1);
         return dn__calls_new(hub, &hub->calls);
 }
 

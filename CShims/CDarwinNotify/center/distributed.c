@@ -67,7 +67,8 @@ static int add_distributed_carrier(dn__hub *hub, dn__address *address)
         if (!address->address)
                 return 0;
         r = dn__dbus_new(&options, &hub->bus);
-        hub->n_open_carriers += r == 0;
+        if (r == 0)
+                atomic_fetch_add(&hub->n_open_carriers, 1);
         return r;
 }
 

@@ -25,8 +25,7 @@
 /* The clock is coarse, and costs a post little. */
 static uint64_t get_age_ms(const dn__hub *hub)
 {
-        return dn__clock_coarse_ms() -
-               atomic_load_explicit(&hub->member.look_ms, memory_order_relaxed);
+        return dn__clock_coarse_ms() - atomic_load(&hub->member.look_ms);
 }
 
 void dn__table_look_if_due(dn__hub *hub, bool wants_entry)

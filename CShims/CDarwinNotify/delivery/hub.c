@@ -141,7 +141,7 @@ int dn__hub_get(dn_center *center, dn__hub **ret_hub)
                 return making.r;
         hub = DN__CONTAINER(found, dn__hub, process);
         atomic_fetch_add_explicit(&hub->n_refs, 1, memory_order_relaxed);
-        if (!atomic_load_explicit(&hub->is_listed, memory_order_acquire))
+        if (!atomic_load(&hub->is_listed))
                 enlist(hub);
         *ret_hub = hub;
         return 0;

@@ -72,7 +72,7 @@ dn__loop *dn__direct_get_loop(dn__carrier *carrier)
 
 static dn__wake_word *word_of(dn__region *region)
 {
-        return &region->table->processes[region->process].wake;
+        return &region->table->processes[atomic_load(&region->process)].wake;
 }
 
 /* The last user ends our own thread, which then calls `closed`. */
@@ -246,7 +246,7 @@ static bool stay_at(direct *direct, dn__loop *host) DN__REQUIRES(&direct->lock)
         direct->guest.loop = host;
         atomic_store(&direct->sleeper, host);
         atomic_fetch_add(&direct->n_users, 1);
-        if (dn__loop_host(host, &direct->guest.source, word_of(direct->region)))
+        if (dn__loop_host(host, &direct->guest.source, word_of(atomic_load(&direct->region))))
                 return true;
         atomic_fetch_sub(&direct->n_users, 1);
         atomic_store(&direct->sleeper, NULL);
@@ -270,7 +270,7 @@ static void set_sleeper(direct *direct, dn__loop *sleeper) DN__REQUIRES(&direct-
 static void sleep_on_own_thread(direct *direct) DN__REQUIRES(&direct->lock)
 {
         set_sleeper(direct, direct->loop);
-        dn__loop_set_word(direct->loop, word_of(direct->region));
+        dn__loop_set_word(direct->loop, word_of(atomic_load(&direct->region)));
 }
 
 static int direct_start(dn__carrier *carrier, uint64_t *deadline_us)

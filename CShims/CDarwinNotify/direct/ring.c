@@ -17,8 +17,9 @@
  *     P5  ring                      R5  check the summary: if it is set, go to R1
  *     P6  if asleep: wake it        R6  go from awake to asleep, unless rung; sleep while asleep
  *
- * All accesses are sequentially consistent, so they have a total order. After the last post of a
- * name, a receiver that holds the name reads a generation that counts the post. Consider P5:
+ * All accesses are sequentially consistent, as Scripts/check-atomics checks, so they have a total
+ * order. After the last post of a name, a receiver that holds the name reads a generation that
+ * counts the post. Consider P5:
  *
  *   - it finds awake: R6 fails, or is still to come, and the receiver goes to R1;
  *   - it finds rung: the receiver has not passed R1 since the other ring, and will;
@@ -82,24 +83,23 @@ void dn__ring_holders(const dn__region *region, const dn__shm_slot *slot)
         dn__shm_table *table = region->table;
         size_t index = (size_t)(slot - table->slots);
         uint64_t followed = atomic_load(&table->followed);
-        unsigned n_used = count_used(table);
+        unsigned n_used = count_used(table), own = atomic_load(&region->process);
 
         for (unsigned i = 0; i * 64 < n_used; i++) {
                 uint64_t rung = atomic_load(&slot->holders[i]);
 
                 if (followed >> i & 1)
                         rung |= atomic_load(&table->followers[i]);
-                if (i == region->process / 64)
-                        rung &= ~(UINT64_C(1) << region->process % 64);
+                if (i == own / 64)
+                        rung &= ~(UINT64_C(1) << own % 64);
                 for (; rung; rung &= rung - 1) {
                         unsigned process = i * 64 + (unsigned)__builtin_ctzll(rung);
 
                         /* There is no memory behind an entry that was never used. */
                         if (process >= n_used)
                                 return;
-                        DN__PROBE(ring, slot->name,
-                                  atomic_load_explicit(&slot->generation, memory_order_relaxed),
-                                  (uint32_t)table->processes[process].pid);
+                        DN__PROBE(ring, slot->name, atomic_load(&slot->generation),
+                                  (uint32_t)atomic_load(&table->processes[process].pid));
                         set_bit(table->marks[process], index);
                         set_bit(table->processes[process].marked, index / 64);
                         ring(&table->processes[process].wake);
@@ -110,23 +110,26 @@ void dn__ring_holders(const dn__region *region, const dn__shm_slot *slot)
 void dn__ring_follow(const dn__region *region)
 {
         dn__shm_table *table = region->table;
+        unsigned process = atomic_load(&region->process);
 
-        set_bit(table->followers, region->process);
-        set_bit(&table->followed, region->process / 64);
+        set_bit(table->followers, process);
+        set_bit(&table->followed, process / 64);
 }
 
 void dn__ring_unfollow(const dn__region *region)
 {
-        atomic_fetch_and(&region->table->followers[region->process / 64],
-                         ~(UINT64_C(1) << region->process % 64));
+        unsigned process = atomic_load(&region->process);
+
+        (void)atomic_fetch_and(&region->table->followers[process / 64],
+                               ~(UINT64_C(1) << process % 64));
 }
 
 void dn__ring_all(const dn__region *region)
 {
-        unsigned n_used = count_used(region->table);
+        unsigned n_used = count_used(region->table), own = atomic_load(&region->process);
 
         for (unsigned i = 0; i < n_used; i++)
-                if (i != region->process)
+                if (i != own)
                         ring(&region->table->processes[i].wake);
 }
 
@@ -134,7 +137,7 @@ void dn__ring_all(const dn__region *region)
 
 bool dn__ring_is_marked(const dn__region *region)
 {
-        const dn__shm_process *own = &region->table->processes[region->process];
+        const dn__shm_process *own = &region->table->processes[atomic_load(&region->process)];
 
         for (size_t i = 0; i < DN__SHM_SUMMARY_WORDS; i++)
                 if (atomic_load(&own->marked[i]))
@@ -152,13 +155,14 @@ static void take_marks(const dn__region *region, void (*found)(void *context, si
                        void *context)
 {
         dn__shm_table *table = region->table;
+        unsigned own = atomic_load(&region->process);
 
         for (size_t i = 0; i < DN__SHM_SUMMARY_WORDS; i++) {
-                uint64_t words = take(&table->processes[region->process].marked[i]);
+                uint64_t words = take(&table->processes[own].marked[i]);
 
                 for (; words; words &= words - 1) {
                         size_t first = (i * 64 + (size_t)__builtin_ctzll(words)) * 64;
-                        uint64_t marks = take(&table->marks[region->process][first / 64]);
+                        uint64_t marks = take(&table->marks[own][first / 64]);
 
                         for (; marks; marks &= marks - 1)
                                 found(context, first + (size_t)__builtin_ctzll(marks));

@@ -104,7 +104,7 @@ static bool read_slot(reading *reading, size_t index)
 /* Returns whether the slot can be found by its name. */
 static bool read_name(reading *reading, size_t index)
 {
-        uint64_t n_bytes = reading->slot.n_name_bytes, hash;
+        uint64_t n_bytes = atomic_load(&reading->slot.n_name_bytes), hash;
 
         if (n_bytes == 0 || n_bytes >= DN__SLOT_NAME_BYTES - 1)
                 return false;
@@ -119,7 +119,7 @@ static bool read_name(reading *reading, size_t index)
 /* An unidentified process, or one of another PID namespace, has no pid here. */
 static int32_t pid_of(const reading *reading, unsigned process)
 {
-        uint64_t found = reading->processes[process].pid;
+        uint64_t found = atomic_load(&reading->processes[process].pid);
         bool is_ours = found >> 32 == reading->own_pid >> 32 && !(found & UINT64_C(1) << 31);
 
         return is_ours ? (int32_t)found : 0;
@@ -140,7 +140,7 @@ static void note_holder(reading *reading, unsigned process, size_t *n)
 static bool is_held(const reading *reading)
 {
         for (unsigned i = 0; i < DN__SHM_HOLDER_WORDS; i++)
-                if (reading->slot.holders[i] & reading->living[i])
+                if (atomic_load(&reading->slot.holders[i]) & reading->living[i])
                         return true;
         return false;
 }
@@ -150,7 +150,7 @@ static size_t read_holders(reading *reading)
         size_t n = 0;
 
         for (unsigned i = 0; i < DN__SHM_HOLDER_WORDS; i++) {
-                uint64_t holders = reading->slot.holders[i] & reading->living[i];
+                uint64_t holders = atomic_load(&reading->slot.holders[i]) & reading->living[i];
 
                 for (; holders; holders &= holders - 1)
                         note_holder(reading, i * 64 + (unsigned)__builtin_ctzll(holders), &n);
@@ -233,13 +233,14 @@ static bool was_reported(const reading *reading, size_t index, const uint64_t *r
 static int report_name(reading *reading, size_t n_holders)
 {
         const dn__shm_slot *slot = &reading->slot;
+        uint64_t generation = atomic_load(&slot->generation);
         dn_name_record record = {
                 .name = reading->text,
-                .generation = slot->generation,
-                .state = slot->state,
+                .generation = generation,
+                .state = atomic_load(&slot->state),
                 .n_holders = n_holders,
                 .pids = reading->pids,
-                .n_posts = slot->generation - slot->named,
+                .n_posts = generation - atomic_load(&slot->named),
         };
         report_call call = { .reader = reading->reader, .name = &record };
 
@@ -276,7 +277,7 @@ static uint64_t count_unread(const reading *reading, unsigned process)
         bool is_marked = false;
 
         for (size_t i = 0; i < DN__SHM_SUMMARY_WORDS; i++)
-                is_marked = is_marked || reading->processes[process].marked[i];
+                is_marked = is_marked || atomic_load(&reading->processes[process].marked[i]);
         if (!is_marked || !read_at(reading->fd, marks, sizeof(marks),
                                    offsetof(dn__shm_table, marks) + process * sizeof(marks)))
                 return 0;

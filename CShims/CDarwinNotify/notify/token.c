@@ -44,8 +44,7 @@ void notify_set_options(uint32_t opts)
 
 uint32_t dn__token_check_options(dn__reach reach)
 {
-        bool is_refused = reach != DN__REACH_PROCESS &&
-                          atomic_load_explicit(&is_disabled, memory_order_relaxed);
+        bool is_refused = reach != DN__REACH_PROCESS && atomic_load(&is_disabled);
 
         return is_refused ? NOTIFY_STATUS_OPT_DISABLE : NOTIFY_STATUS_OK;
 }

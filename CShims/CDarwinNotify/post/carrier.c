@@ -8,8 +8,8 @@ static int post_to_nobody(dn__carrier *carrier, dn__post *post)
         dn__absence *absence = (dn__absence *)carrier;
 
         (void)post;
-        if (absence->is_missed)
-                atomic_store_explicit(&absence->has_lost, true, memory_order_relaxed);
+        if (absence->is_missed && !atomic_load(&absence->has_lost))
+                atomic_store(&absence->has_lost, true);
         return DN_NOT_CONNECTED;
 }
 

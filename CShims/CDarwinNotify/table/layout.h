@@ -133,8 +133,7 @@ typedef struct dn__shm_table {
 /* Returns whether a slot of the set ever had a name. If not, its tags may have no memory. */
 static inline bool dn__shm_set_is_named(const dn__shm_table *table, size_t set)
 {
-        return atomic_load_explicit(&table->named_sets[set / 64], memory_order_acquire) &
-               UINT64_C(1) << set % 64;
+        return atomic_load(&table->named_sets[set / 64]) & UINT64_C(1) << set % 64;
 }
 
 /* Returns the first slot from `index` on that has a name, or DN__SHM_N_SLOTS. */

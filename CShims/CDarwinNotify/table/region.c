@@ -37,7 +37,7 @@ bool dn__region_process_is_alive(const dn__region *region, unsigned process)
         bool is_alive;
         int fd;
 
-        if (process == region->process)
+        if (process == atomic_load(&region->process))
                 return true;
         fd = open_file(region);
         if (fd < 0)
@@ -83,7 +83,7 @@ static void clear_holder(dn__shm_table *table, unsigned process)
         for (size_t i = 0; (i = dn__shm_next_named(table, i)) < DN__SHM_N_SLOTS; i++) {
                 _Atomic uint64_t *holders = &table->slots[i].holders[process / 64];
 
-                if (atomic_load_explicit(holders, memory_order_relaxed) & bit)
+                if (atomic_load(holders) & bit)
                         (void)atomic_fetch_and(holders, ~bit);
         }
 }
@@ -108,7 +108,7 @@ static void clear_entry(dn__shm_table *table, unsigned process)
         for (size_t i = 0; i < DN__SHM_SUMMARY_WORDS; i++)
                 atomic_store(&entry->marked[i], 0);
         for (size_t i = 0; i < DN__SHM_MARK_WORDS; i++)
-                atomic_store_explicit(&table->marks[process][i], 0, memory_order_relaxed);
+                atomic_store(&table->marks[process][i], 0);
         dn__wake_begin(&entry->wake);
         clear_owned_sets(table, process);
 }

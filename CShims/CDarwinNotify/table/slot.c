@@ -40,20 +40,16 @@ static size_t index_of(const dn__region *region, const dn__shm_slot *slot)
         return (size_t)(slot - region->table->slots);
 }
 
-/* Most tags belong to other names: only an equal one is read again, with acquire order, before the
- * name. */
 static bool is_slot_of(const dn__region *region, const dn__shm_slot *slot, const dn__name *name)
 {
         const dn__shm_table *table = region->table;
         const _Atomic uint64_t *tag = &table->tags[slot - table->slots];
         uint64_t own = name->hash ? name->hash : 1; /* 0 marks a free slot */
 
-        if (atomic_load_explicit(tag, memory_order_relaxed) != own ||
-            atomic_load_explicit(tag, memory_order_acquire) != own ||
-            atomic_load_explicit(&slot->n_name_bytes, memory_order_relaxed) != name->n_bytes)
+        if (atomic_load(tag) != own || atomic_load(&slot->n_name_bytes) != name->n_bytes)
                 return false;
         for (size_t i = 0; i * sizeof(uint64_t) < name->n_bytes; i++)
-                if (atomic_load_explicit(&slot->name[i], memory_order_relaxed) != word_of(name, i))
+                if (atomic_load(&slot->name[i]) != word_of(name, i))
                         return false;
         return true;
 }
@@ -96,11 +92,11 @@ bool dn__slot_read_name(const dn__region *region, size_t index, char ret_text[DN
         /* Without a tag there may be no memory behind the slot. */
         if (hash == 0)
                 return false;
-        n_bytes = atomic_load_explicit(&slot->n_name_bytes, memory_order_relaxed);
+        n_bytes = atomic_load(&slot->n_name_bytes);
         if (n_bytes == 0 || n_bytes >= DN__SLOT_NAME_BYTES - 1)
                 return false;
         for (size_t i = 0; i <= n_bytes / 8; i++) {
-                uint64_t word = atomic_load_explicit(&slot->name[i], memory_order_relaxed);
+                uint64_t word = atomic_load(&slot->name[i]);
 
                 memcpy(ret_text + i * sizeof(word), &word, sizeof(word));
         }
@@ -222,14 +218,14 @@ static void slot_set_name(dn__region *region, dn__shm_slot *slot, const dn__name
         (void)atomic_fetch_or(&region->table->named_sets[set / 64], UINT64_C(1) << set % 64);
         atomic_store(tag, 0);
         for (size_t i = 0; i < DN__SHM_HOLDER_WORDS; i++)
-                atomic_store_explicit(&slot->holders[i], 0, memory_order_relaxed);
+                atomic_store(&slot->holders[i], 0);
         for (size_t i = 0; i < DN__SHM_NAME_WORDS; i++)
-                atomic_store_explicit(&slot->name[i], word_of(name, i), memory_order_relaxed);
-        atomic_store_explicit(&slot->n_name_bytes, name->n_bytes, memory_order_relaxed);
+                atomic_store(&slot->name[i], word_of(name, i));
+        atomic_store(&slot->n_name_bytes, name->n_bytes);
         /* The count continues from the previous name's: only 0 means "not counted". */
-        atomic_store_explicit(&slot->named, dn__slot_count_post(slot), memory_order_relaxed);
-        atomic_store_explicit(&slot->state, 0, memory_order_relaxed);
-        atomic_store_explicit(tag, name->hash ? name->hash : 1, memory_order_release);
+        atomic_store(&slot->named, dn__slot_count_post(slot));
+        atomic_store(&slot->state, 0);
+        atomic_store(tag, name->hash ? name->hash : 1);
 }
 
 /* The state ended with the last process that held the name. */
@@ -244,6 +240,7 @@ static void settle_state(const dn__region *region, dn__shm_slot *slot)
 static dn__shm_slot *use_in_set(dn__region *region, const dn__name *name, dn__shm_slot *room)
 {
         dn__shm_slot *slot = dn__slot_find(region, name);
+        unsigned process = atomic_load(&region->process);
 
         if (slot) {
                 settle_state(region, slot);
@@ -252,8 +249,7 @@ static dn__shm_slot *use_in_set(dn__region *region, const dn__name *name, dn__sh
                 slot_set_name(region, slot, name);
         }
         if (slot)
-                (void)atomic_fetch_or(&slot->holders[region->process / 64],
-                                      UINT64_C(1) << region->process % 64);
+                (void)atomic_fetch_or(&slot->holders[process / 64], UINT64_C(1) << process % 64);
         return slot;
 }
 
@@ -282,7 +278,9 @@ dn__shm_slot *dn__slot_hold(dn__region *region, const dn__name *name, uint64_t d
 
 void dn__slot_release(dn__region *region, dn__shm_slot *slot)
 {
+        unsigned process = atomic_load(&region->process);
+
         if (slot)
-                atomic_fetch_and(&slot->holders[region->process / 64],
-                                 ~(UINT64_C(1) << region->process % 64));
+                (void)atomic_fetch_and(&slot->holders[process / 64],
+                                       ~(UINT64_C(1) << process % 64));
 }

@@ -34,13 +34,13 @@ int dn_set_diagnostics(const dn_diagnostics *diagnostics)
 /* The variable is read once, and ignored in a set-user-id program. */
 static bool is_asked_for(void)
 {
-        answer found = atomic_load_explicit(&known, memory_order_relaxed);
+        answer found = atomic_load(&known);
         const char *value;
 
         if (found == UNKNOWN) {
                 value = secure_getenv("DARWIN_NOTIFY_DEBUG");
                 found = value && strcmp(value, "1") == 0 ? ON : OFF;
-                atomic_store_explicit(&known, found, memory_order_relaxed);
+                atomic_store(&known, found);
         }
         return found == ON;
 }
@@ -48,7 +48,7 @@ static bool is_asked_for(void)
 void dn__debug_forget(void)
 {
         atomic_store(&taker, NULL);
-        atomic_store_explicit(&known, UNKNOWN, memory_order_relaxed);
+        atomic_store(&known, UNKNOWN);
 }
 
 typedef struct report {

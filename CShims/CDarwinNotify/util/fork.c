@@ -158,7 +158,7 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *variable,
                                      dn__per_process *(*make)(void *context),
                                      void (*discard)(dn__per_process *made), void *context)
 {
-        dn__per_process *found = atomic_load_explicit(variable, memory_order_acquire), *made;
+        dn__per_process *found = atomic_load(variable), *made;
 
         while (!found || found->fork_id != dn__fork_id()) {
                 if (!found && dn__fork_init() < 0)

@@ -18,7 +18,7 @@ extern _Atomic uint64_t dn__fork_own_id;
  * children, once dn__fork_init() has been called. Async-signal-safe; one load. */
 static inline uint64_t dn__fork_id(void)
 {
-        return atomic_load_explicit(&dn__fork_own_id, memory_order_relaxed);
+        return atomic_load(&dn__fork_own_id);
 }
 
 /* A descriptor that a forked child must not keep open: it would keep a bus connection, or a lock on
@@ -66,7 +66,7 @@ dn__per_process *dn__per_process_get(_Atomic(dn__per_process *) *variable,
 /* Returns this process's state, or NULL. Async-signal-safe. */
 static inline void *dn__per_process_find(_Atomic(dn__per_process *) *variable)
 {
-        dn__per_process *found = atomic_load_explicit(variable, memory_order_acquire);
+        dn__per_process *found = atomic_load(variable);
 
         return found && found->fork_id == dn__fork_id() ? found : NULL;
 }

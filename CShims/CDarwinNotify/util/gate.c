@@ -25,8 +25,7 @@ static line *get_line(void)
         static _Thread_local line *own;
 
         if (!own)
-                own = &lines[atomic_fetch_add_explicit(&n_threads, 1, memory_order_relaxed) %
-                             N_LINES];
+                own = &lines[atomic_fetch_add(&n_threads, 1) % N_LINES];
         return own;
 }
 
