@@ -4,7 +4,8 @@
 //     soak-peer BOARD WORKER observe inline|queue|sequence
 //     soak-peer BOARD WORKER token
 //     soak-peer BOARD WORKER call|serve
-//     soak-peer BOARD WORKER pass|listen|resume file|coordinated-file|log
+//     soak-peer BOARD WORKER pass|listen|resume newest|history
+//     soak-peer pass-lines|hear-lines ...                  see MessageLines.swift
 
 internal import Dispatch
 internal import DarwinNotify
@@ -15,6 +16,7 @@ internal import Synchronization
 enum SoakPeer {
   static func main() throws {
     let words = CommandLine.arguments
+    if try tellHistory(Array(words.dropFirst())) { dispatchMain() }
     soak_begin(words[1], UInt32(words[2]) ?? UInt32(SOAK_N_WORKERS))
     switch words[3] {
     case "post": soak_post(post)
