@@ -102,7 +102,7 @@ let package = Package(
       swiftSettings: strictSwift),
     .target(
       name: "TestSupport", dependencies: ["CSystemd"], path: "Tests/Support",
-      exclude: ["plugin", "runner", "version"], publicHeadersPath: "include", cSettings: strictC),
+      exclude: ["coverage", "plugin", "runner", "version"], publicHeadersPath: "include", cSettings: strictC),
     .target(
       name: "TestTools", dependencies: ["DarwinNotifySupport"], path: "Tests/Tools",
       swiftSettings: strictSwift),
