@@ -44,8 +44,21 @@ async def work(end):
 """
 
 
-def test_an_idle_process_does_not_wake_up():
-    process = start(BUSY + "print('ready', flush=True); signal.pause()")
+# Waits in the loop, with events that nobody reads.
+IDLE_LOOP = BUSY_LOOP + """
+async def wait():
+    print("ready", flush=True)
+    await asyncio.sleep(1000)
+
+asyncio.run(work(wait))
+"""
+
+
+@pytest.mark.parametrize("program", [
+    pytest.param(BUSY + "print('ready', flush=True); signal.pause()", id="threads"),
+    pytest.param(IDLE_LOOP, id="loop")])
+def test_an_idle_process_does_not_wake_up(program):
+    process = start(program)
     assert process.stdout.readline() == "ready\n"
 
     def wakes():
@@ -84,29 +97,38 @@ def test_a_process_ends_by_an_exception(end, status, word):
     assert errors.count("Traceback") == 1
 
 
-@pytest.mark.parametrize("end, status", [("asyncio.sleep(0)", 0), ("stop()", 3)])
+@pytest.mark.parametrize("end, status", [
+    ("pass", 0), ("sys.exit(3)", 3), ("os._exit(4)", 4)])
 def test_a_loop_ends(end, status):
     program = BUSY_LOOP + f"""
 async def stop():
-    sys.exit(3)
+    {end}
 
-asyncio.run(work(lambda: {end}))
+asyncio.run(work(stop))
 """
     assert run(program) == (status, "", "")
 
 
-def test_a_loop_ends_by_a_signal():
-    process = start(BUSY_LOOP + """
-async def wait():
-    print("ready", flush=True)
-    await asyncio.sleep(1000)
+def test_a_loop_ends_by_an_exception():
+    status, output, errors = run(BUSY_LOOP + """
+async def fail():
+    raise KeyError("why")
 
-asyncio.run(work(wait))
+asyncio.run(work(fail))
 """)
+    assert (status, output, errors.count("Traceback")) == (1, "", 1)
+    assert errors.strip().splitlines()[-1] == "KeyError: 'why'"
+
+
+@pytest.mark.parametrize("number, words", [
+    (signal.SIGINT, "KeyboardInterrupt"), (signal.SIGTERM, "")])
+def test_a_loop_ends_by_a_signal(number, words):
+    process = start(IDLE_LOOP)
     assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=LIMIT)
-    assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in errors
+    assert process.returncode == -number
+    assert words in errors if words else errors == ""
 
 
 def test_a_callback_that_does_not_return_delays_the_end_by_a_second():
