@@ -230,7 +230,7 @@ static int direct_post(dn__carrier *carrier, dn__post *post)
 
 /* --- The life of a carrier ------------------------------------------------------------------- */
 
-/* Neither call has anything to do. */
+/* Neither call has anything to do. A sandbox refuses with other errors. */
 bool dn__direct_is_allowed(void)
 {
         dn__wake_word word = 1;
@@ -238,7 +238,7 @@ bool dn__direct_is_allowed(void)
         return syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0) >= 0 &&
                syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, 0, NULL, NULL,
                        FUTEX_BITSET_MATCH_ANY) < 0 &&
-               errno == EAGAIN;
+               (errno == EAGAIN || errno == EINTR || errno == ENOMEM);
 }
 
 static bool stay_at(direct *direct, dn__loop *host) DN__REQUIRES(&direct->lock)

@@ -32,15 +32,18 @@ struct dn__pipe {
 /* A reader may wait for the next token, as on Darwin; the library never blocks writing one. */
 static int open_ends(dn__pipe *pipe)
 {
-        int fds[2];
+        int fds[2], r;
 
         if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
                 return dn__descriptor_refused();
         pipe->read_fd = fds[0];
         pipe->write_fd = fds[1];
-        (void)fcntl(pipe->read_fd, F_SETFL, 0);
-        (void)fstat(pipe->read_fd, &pipe->status);
-        return 0;
+        if (fcntl(pipe->read_fd, F_SETFL, 0) == 0 && fstat(pipe->read_fd, &pipe->status) == 0)
+                return 0;
+        r = dn__descriptor_refused();
+        (void)close(pipe->read_fd);
+        (void)close(pipe->write_fd);
+        return r;
 }
 
 static int pipe_new(dn__process_list *list, dn__pipe **ret_pipe)

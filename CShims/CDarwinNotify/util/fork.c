@@ -28,7 +28,8 @@ struct dn__fork_guard {
         struct stat status;   /* identifies the open file: the host may have closed it */
 };
 
-enum { UNUSED = -1, CHANGING = -2 };
+/* The file of an unknown descriptor could not be identified: a child leaves it open. */
+enum { UNUSED = -1, UNKNOWN = -2 };
 
 static _Atomic(dn__fork_guard *) guards;
 
@@ -37,7 +38,7 @@ static dn__fork_guard *find_unused(void)
         for (dn__fork_guard *guard = atomic_load(&guards); guard; guard = guard->next) {
                 int unused = UNUSED;
 
-                if (atomic_compare_exchange_strong(&guard->fd, &unused, CHANGING))
+                if (atomic_compare_exchange_strong(&guard->fd, &unused, UNKNOWN))
                         return guard;
         }
         return NULL;
@@ -49,7 +50,7 @@ static dn__fork_guard *add_new(void)
 
         if (!guard)
                 return NULL;
-        atomic_init(&guard->fd, CHANGING);
+        atomic_init(&guard->fd, UNKNOWN);
         guard->next = atomic_load(&guards);
         while (!atomic_compare_exchange_weak(&guards, &guard->next, guard))
                 continue;
@@ -73,7 +74,7 @@ void dn__fork_guard_set(dn__fork_guard *guard, int fd)
 {
         if (!guard)
                 return;
-        atomic_store(&guard->fd, CHANGING);
+        atomic_store(&guard->fd, UNKNOWN);
         if (fstat(fd, &guard->status) == 0)
                 atomic_store(&guard->fd, fd);
 }
@@ -88,7 +89,9 @@ dn__fork_guard *dn__fork_guard_free(dn__fork_guard *guard)
 /* Eventfd, epoll, timer and inotify descriptors share one inode. */
 bool dn__fork_guard_is_intact(const dn__fork_guard *guard)
 {
-        return !guard || dn__descriptor_refers_to(atomic_load(&guard->fd), &guard->status);
+        int fd = guard ? atomic_load(&guard->fd) : UNKNOWN;
+
+        return fd == UNKNOWN || dn__descriptor_refers_to(fd, &guard->status);
 }
 
 /* A child that is forked in between keeps the descriptor: with the guard alone it would close what

@@ -80,11 +80,18 @@ static int waker_init(waker *waker)
         return 0;
 }
 
-/* If it was closed, closing it has woken the thread. */
+/* If it was closed, closing it has woken the thread. The end of the writer needs no memory. */
 static void waker_ring(const waker *waker)
 {
-        if (!atomic_load(&waker->is_broken) && dn__fork_guard_is_intact(waker->write_guard))
-                (void)!send(waker->write_fd, "", 1, MSG_NOSIGNAL);
+        ssize_t n;
+
+        if (atomic_load(&waker->is_broken) || !dn__fork_guard_is_intact(waker->write_guard))
+                return;
+        do
+                n = send(waker->write_fd, "", 1, MSG_NOSIGNAL);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                (void)shutdown(waker->write_fd, SHUT_WR);
 }
 
 /* Takes the events that poll() reported. The end of a closed writer counts as an event. */
