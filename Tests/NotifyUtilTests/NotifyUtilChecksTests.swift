@@ -47,9 +47,13 @@ struct NotifyUtilChecksTests {
 
   /// What is found once the scene is changed.
   private func findings(_ change: (inout Scene) -> Void) -> [String] {
+    details(change).map { "\($0.check): \($0.certainty)" }
+  }
+
+  private func details(_ change: (inout Scene) -> Void) -> [Finding] {
     var scene = Self.allIsWell
     change(&scene)
-    return Checks.findings(in: scene).map { "\($0.check): \($0.certainty)" }
+    return Checks.findings(in: scene)
   }
 
   @Test func nothingIsFoundWhereAllIsWell() {
@@ -72,6 +76,48 @@ struct NotifyUtilChecksTests {
     #expect(refused == ["refusing-bus: seen"])
     #expect(findings { $0.bus.isConnected = false } == ["refusing-bus: seen"])
     #expect(findings { $0.bus.refusesRules = true } == ["refused-rules: seen"])
+  }
+
+  @Test func theBusBelongsToAnotherUser() {
+    func sentence(isForAllUsers: Bool) -> String? {
+      let found = details {
+        $0.bus.isConnected = false
+        $0.bus.owner = 0
+        $0.bus.isForAllUsers = isForAllUsers
+      }
+      return found.first?.sentence
+    }
+    let words = "it is the bus of the user 0, and this shell belongs to 1000"
+    #expect(sentence(isForAllUsers: false)?.hasSuffix(words) == true)
+    #expect(sentence(isForAllUsers: true)?.hasSuffix(words) == false)
+  }
+
+  @Test func theReasonWhyTheTableIsUnusableIsFoundAmongOthers() {
+    func finding(_ complaint: String) -> Finding? {
+      let found = details {
+        $0.table.isUsable = false
+        $0.table.complaints = [complaint, "found the bus unix:path=/run/user/1000/bus"]
+      }
+      return found.first
+    }
+    let futexes = finding("shared futexes are refused; using D-Bus only")
+    #expect(futexes?.sentence.hasSuffix("shared futexes are refused; using D-Bus only") == true)
+    #expect(futexes?.remedy.hasPrefix("allow the system call futex") == true)
+    let table = finding("cannot open the shared table for session; using D-Bus only")
+    #expect(table?.sentence.contains("cannot open the shared table for session") == true)
+    #expect(table?.remedy.contains("/run/user/1000") == true)
+  }
+
+  @Test(arguments: [
+    ("notifyagent", "com.apple.system.timezone", false),
+    ("panel", "com.apple.system.timezone", true), ("panel", "com.apple.example", false),
+  ])
+  func nobodyPostsForTheSystem(program: String, name: String, isFound: Bool) {
+    let found = details {
+      $0.processes[0].program = program
+      $0.name = NotificationName(name)
+    }
+    #expect(found.contains { $0.check == "missing-agent" } == isFound)
   }
 
   @Test func noBusIsFoundOrWanted() {

@@ -201,6 +201,51 @@ struct NotifyUtilDoctorTests {
     #expect(report.known.map(\.check) == ["missing-process"] && report.status == 1)
   }
 
+  @Test func saysThatAProcessHasEnded() async throws {
+    // What replaces the shell does not ask for the status of its child.
+    let parent = try Program("/bin/sh", ["-c", "true & echo $!; exec sleep 600"], on: nil)
+    await eventually { parent.lines.count == 1 }
+    let child = parent.lines[0]
+    await eventually {
+      let status = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
+      return status?.contains(") Z ") == true
+    }
+    let report = try await examine([child], on: try PrivateBus())
+    #expect(report.known.map(\.check) == ["missing-process"] && report.status == 1)
+    #expect(parent.isRunning)
+  }
+
+  @Test func saysThatAnObserverOfDistributedNotificationsCannotBeSeen() async throws {
+    let bus = try PrivateBus()
+    let listener = try Program(
+      "notifyutil", ["--ready=1", "--distributed", "-w", name], on: bus)
+    await listener.waitForLine("ready")
+    let process = "\(listener.processIdentifier)"
+    let report = try await examine([name, process], on: bus)
+    #expect(report.findings.map(\.check) == ["process-without-table"], "\(report)")
+    #expect(report.findings[0].certainty == "unknown" && report.status == 2)
+    #expect(report.findings[0].remedy.contains("distributed"))
+    let outcome = try await runNotifyUtil(["--doctor", name, process], on: bus)
+    #expect(!outcome.output.contains("nothing found"))
+  }
+
+  @Test func saysThatAPostStaysInItsProcess() async throws {
+    let report = try await examine(["self.\(name)"], on: try PrivateBus())
+    #expect(report.known.map(\.check) == ["local-name"] && report.status == 1, "\(report)")
+  }
+
+  @Test func saysThatNobodyPostsForTheSystem() async throws {
+    let bus = try PrivateBus()
+    let name = "com.apple.system.timezone"
+    let listener = try await listen(on: bus, name: name)
+    let report = try await examine([name], on: bus)
+    let first = try #require(report.findings.first)
+    #expect(first.check == "missing-agent" && first.certainty == "inferred", "\(report)")
+    #expect(first.remedy.contains("systemctl --user enable --now notifyagent"))
+    #expect(report.status == 1)
+    withExtendedLifetime(listener) {}
+  }
+
   @Test func saysThatAProcessDoesNotUseTheLibrary() async throws {
     let other = try Program("/bin/sleep", ["600"], on: nil)
     let report = try await examine(["\(other.processIdentifier)"], on: try PrivateBus())

@@ -14,6 +14,11 @@ struct BusChoice {
   private static let sessionAdvice =
     "run it under dbus-run-session, set DBUS_SESSION_BUS_ADDRESS, or use --bus=ADDRESS"
 
+  private static let systemOrigin = "the system bus"
+
+  /// Whether it is the bus of all users.
+  var isSystem: Bool { origin == Self.systemOrigin }
+
   /// Whether an address was named, instead of found by a directory.
   let isNamed: Bool
 
@@ -45,7 +50,7 @@ struct BusChoice {
     case "system":
       let address = variable("DBUS_SYSTEM_BUS_ADDRESS")
       self.init(
-        address ?? "unix:path=/run/dbus/system_bus_socket", "the system bus",
+        address ?? "unix:path=/run/dbus/system_bus_socket", Self.systemOrigin,
         "start the system bus, or use --bus=session")
     case "none": self.init("", "\(origin) is 'none'", "use --bus=session")
     case let address?: self.init(address, origin, "start a bus there, or use --bus=session")

@@ -8,7 +8,9 @@ struct BusGreeting {
   var reason = ""
   /// The process that listens there, as in `dbus-daemon(12)`.
   var server: String?
-  /// The same, if it filters what passes.
+  /// The user of that process.
+  var owner: UInt32?
+  /// The process, if it filters what passes.
   var filter: String?
 
   private static let patience: CInt = 2_000
@@ -27,7 +29,8 @@ struct BusGreeting {
       return
     }
     defer { close(descriptor) }
-    if let process = Self.listener(of: descriptor) {
+    if let (process, user) = Self.listener(of: descriptor) {
+      owner = user
       let program = ProgramName.of(process)
       server = "\(program.map(printable) ?? "?")(\(process))"
       if program == "xdg-dbus-proxy" { filter = server }
@@ -35,13 +38,15 @@ struct BusGreeting {
     answer = isSpoken ? Self.speak(to: descriptor) : .answers
   }
 
-  /// The process that began to listen at the other end; `nil` if it cannot be seen from here.
-  private static func listener(of descriptor: CInt) -> Int32? {
+  /// The process that began to listen at the other end, and its user; `nil` if it cannot be seen
+  /// from here.
+  private static func listener(of descriptor: CInt) -> (process: Int32, user: UInt32)? {
     // struct ucred
     var credentials: [Int32] = [0, 0, 0]
     var size = socklen_t(12)
     let result = getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size)
-    return result == 0 && credentials[0] > 0 ? credentials[0] : nil
+    guard result == 0, credentials[0] > 0 else { return nil }
+    return (credentials[0], UInt32(bitPattern: credentials[1]))
   }
 
   /// Begins the protocol as this user.

@@ -17,7 +17,7 @@ extension Checks {
 
   @Sendable static func missingObserver(_ scene: Scene) -> [Finding] {
     guard scene.name != nil, scene.lacksObserver, similarName(scene).isEmpty,
-      scene.refusal == nil
+      scene.refusal == nil, !scene.isLocal
     else { return [] }
     // Who has no slot is not seen either.
     guard fullTable(scene).isEmpty, unusableTable(scene).isEmpty else { return [] }
@@ -29,7 +29,7 @@ extension Checks {
           ? "\(who) has registered \(scene.quotedName)"
           : "\(who) has not registered \(scene.quotedName)",
         remedy: "start the observer, or see in notifyutil --list what it has registered; "
-          + "programs without a table, such as dbus-monitor, are not seen")
+          + "observers of distributed notifications and programs without this library are not seen")
     ]
   }
 }

@@ -6,7 +6,7 @@ extension Checks {
     return [
       Finding(
         check: "missing-process", certainty: .seen,
-        sentence: "there is no process \(process)",
+        sentence: "the process \(process) does not exist, or has ended",
         remedy: "notifyutil --list shows the processes that have registered names")
     ]
   }
@@ -118,7 +118,8 @@ extension Checks {
           ? "\(process.label) has no table, so what it has registered cannot be seen"
           : "\(process.label) has neither a table nor a connection to a message bus",
         remedy: isOnBus
-          ? "run it with DARWIN_NOTIFY_DEBUG=1 to see why"
+          ? "observers of distributed notifications and programs without this library have none; "
+            + "of others, DARWIN_NOTIFY_DEBUG=1 shows why"
           : "it has registered nothing yet, or does not use this library")
     }
   }

@@ -3,6 +3,36 @@
 import DarwinNotify
 
 extension Checks {
+  @Sendable static func localName(_ scene: Scene) -> [Finding] {
+    guard scene.isLocal else { return [] }
+    return [
+      Finding(
+        check: "local-name", certainty: .seen,
+        sentence: "a post of \(scene.quotedName) stays in its process, like all names that begin "
+          + "with self.",
+        remedy: "choose another name, in the posting program and in the observer")
+    ]
+  }
+
+  /// Of the names that Apple's systems post by themselves.
+  private static let systemPrefixes = [
+    "com.apple.iokit.", "com.apple.sessionagent.", "com.apple.springboard.", "com.apple.system.",
+  ]
+
+  @Sendable static func missingAgent(_ scene: Scene) -> [Finding] {
+    guard let name = scene.name, Self.systemPrefixes.contains(where: name.rawValue.hasPrefix),
+      !scene.processes.contains(where: { $0.program == "notifyagent" && scene.sharesTable($0) })
+    else { return [] }
+    return [
+      Finding(
+        check: "missing-agent", certainty: .inferred,
+        sentence: "no notifyagent shares the table of this shell, so nobody posts "
+          + "\(scene.quotedName) for the system",
+        remedy: "start it: systemctl --user enable --now notifyagent; notifyagent --list shows "
+          + "what it posts")
+    ]
+  }
+
   @Sendable static func refusedName(_ scene: Scene) -> [Finding] {
     guard let refusal = scene.refusal else { return [] }
     return [
@@ -72,10 +102,17 @@ extension Checks {
       Finding(
         check: "refusing-bus", certainty: .seen,
         sentence: "the message bus at \(printable(bus.address)) does not accept this program: "
-          + (bus.answer == .refusesUser
-            ? "it refuses the user \(scene.user)" : "it answers, but nothing can register there"),
+          + reasonOfRefusal(scene),
         remedy: "use the bus of this user, or change the policy of the bus")
     ]
+  }
+
+  private static func reasonOfRefusal(_ scene: Scene) -> String {
+    if let owner = scene.bus.owner, owner != scene.user, !scene.bus.isForAllUsers {
+      return "it is the bus of the user \(owner), and this shell belongs to \(scene.user)"
+    }
+    return scene.bus.answer == .refusesUser
+      ? "it refuses the user \(scene.user)" : "it answers, but nothing can register there"
   }
 
   @Sendable static func filteredShell(_ scene: Scene) -> [Finding] {
@@ -105,13 +142,18 @@ extension Checks {
 
   @Sendable static func unusableTable(_ scene: Scene) -> [Finding] {
     guard !scene.table.isUsable else { return [] }
-    let reason = scene.table.complaints.last.map { ": \($0)" } ?? ""
+    let complaint = scene.table.complaints.last {
+      $0.contains("table") || $0.contains("futexes")
+    }
+    let reason = complaint.map { ": \($0)" } ?? ""
     return [
       Finding(
         check: "unusable-table", certainty: .seen,
         sentence: "this shell cannot use the table of its bus, \(way(scene))\(reason)",
-        remedy: "the table needs a private directory that the user can write to: next to the "
-          + "socket of the bus, XDG_RUNTIME_DIR, /run/user/\(scene.user) or /dev/shm")
+        remedy: complaint?.contains("futexes") == true
+          ? "allow the system call futex, which a sandbox or container forbids"
+          : "the table needs a private directory that the user can write to: next to the "
+            + "socket of the bus, XDG_RUNTIME_DIR, /run/user/\(scene.user) or /dev/shm")
     ]
   }
 

@@ -8,10 +8,10 @@ enum Checks {
 
   /// The worst first: what comes earlier may be the cause of what comes later.
   static let all: [Check] = [
-    refusedName, missingProcess, unreachableBus, silentBus, refusingBus, filteredShell,
-    unusableTable, stoppedProcess, otherUser, filteredProcess, otherNamespace, otherDirectory,
-    otherBus, otherVersion, fullTable, similarName, missingObserver, lateProcess, refusedRules,
-    hiddenProcess, processWithoutTable, hiddenProcesses,
+    localName, missingAgent, refusedName, missingProcess, unreachableBus, silentBus, refusingBus,
+    filteredShell, unusableTable, stoppedProcess, otherUser, filteredProcess, otherNamespace,
+    otherDirectory, otherBus, otherVersion, fullTable, similarName, missingObserver, lateProcess,
+    refusedRules, hiddenProcess, processWithoutTable, hiddenProcesses,
   ]
 
   static func findings(in scene: Scene) -> [Finding] {

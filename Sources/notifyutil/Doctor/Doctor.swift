@@ -40,7 +40,7 @@ struct Doctor {
         ? json(scene, findings, probe).text
         : text(scene, findings, probe).joined(separator: "\n"))
     if findings.contains(where: { $0.certainty != .unknown }) { return .found }
-    return findings.contains { $0.check == "hidden-process" } ? .failure : .success
+    return findings.contains(where: \.leavesQuestionOpen) ? .failure : .success
   }
 
   private func text(_ scene: Scene, _ findings: [Finding], _ probe: Probe?) -> [String] {
@@ -49,7 +49,7 @@ struct Doctor {
       lines.append("\(finding.certainty.rawValue): \(finding.sentence)")
       lines.append("    \(finding.remedy)")
     }
-    if !findings.contains(where: { $0.certainty != .unknown || $0.check == "hidden-process" }) {
+    if !findings.contains(where: { $0.certainty != .unknown || $0.leavesQuestionOpen }) {
       lines.insert("nothing found that keeps a post from arriving", at: 0)
     }
     if let probe { lines.append(probe.line) }

@@ -105,6 +105,7 @@ extension BusLook {
   init(_ choice: BusChoice) {
     origin = choice.origin
     advice = choice.advice
+    isForAllUsers = choice.isSystem
     isFromDirectory = !choice.isNamed
     for address in choice.addresses {
       let greeting = BusGreeting(BusAddress(address), isSpoken: true)
@@ -112,6 +113,7 @@ extension BusLook {
       answer = greeting.answer
       reason = greeting.reason
       server = greeting.server
+      owner = greeting.owner
       filter = greeting.filter
       if answer == .answers { return }
     }

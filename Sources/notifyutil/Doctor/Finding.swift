@@ -17,6 +17,9 @@ struct Finding: Equatable {
   let sentence: String
   let remedy: String
 
+  /// Whether what the user asks about could not be examined.
+  var leavesQuestionOpen: Bool { certainty == .unknown && check != "hidden-processes" }
+
   var json: JSON {
     .object([
       ("check", .string(check)), ("certainty", .string(certainty.rawValue)),

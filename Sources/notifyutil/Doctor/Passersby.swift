@@ -19,6 +19,7 @@ struct Passersby {
   mutating func examine(_ scene: inout Scene) {
     for identifier in ProcessFiles.identifiers where identifier != getpid() {
       let files = ProcessFiles(identifier: identifier)
+      if identifier == own.process, files.hasEnded { continue }
       if let mapped = files.mappedTables {
         guard !mapped.isEmpty || identifier == own.process else { continue }
         scene.processes.append(look(at: files, mapped))
@@ -26,7 +27,11 @@ struct Passersby {
         scene.hiddenProcesses += 1
       }
     }
-    scene.processExists = own.process.map { kill($0, 0) == 0 || errno == EPERM } ?? true
+    scene.processExists = own.process.map(Self.exists) ?? true
+  }
+
+  private static func exists(_ process: Int32) -> Bool {
+    (kill(process, 0) == 0 || errno == EPERM) && !ProcessFiles(identifier: process).hasEnded
   }
 
   private mutating func look(at files: ProcessFiles, _ mapped: [MappedFile]) -> ProcessLook {

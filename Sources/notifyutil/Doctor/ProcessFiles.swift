@@ -49,11 +49,15 @@ struct ProcessFiles {
   }
 
   /// Whether a signal or a debugger has stopped it.
-  var isStopped: Bool {
+  var isStopped: Bool { state == "T" || state == "t" }
+
+  /// Whether it has ended, and only its number is left for its parent.
+  var hasEnded: Bool { state == "Z" || state == "X" }
+
+  private var state: Character? {
     // The state follows the name, which may contain anything.
-    guard let text = read("stat"), let end = text.lastIndex(of: ")") else { return false }
-    let state = text[text.index(after: end)...].drop { $0 == " " }.first
-    return state == "T" || state == "t"
+    guard let text = read("stat"), let end = text.lastIndex(of: ")") else { return nil }
+    return text[text.index(after: end)...].drop { $0 == " " }.first
   }
 
   /// Its environment at its start.

@@ -18,7 +18,7 @@ struct Scene {
   var processes: [ProcessLook] = []
   /// Processes of other users, of which nothing can be seen.
   var hiddenProcesses = 0
-  /// Whether the process asked about exists.
+  /// Whether the process asked about exists, and has not ended.
   var processExists = true
 }
 
@@ -42,13 +42,17 @@ struct BusLook {
   /// Why it cannot be reached.
   var reason = ""
   var advice = ""
+  /// Whether it is the system bus.
+  var isForAllUsers = false
   /// Whether the address follows from the runtime directory.
   var isFromDirectory = false
   /// The name of its socket, as the kernel shows it.
   var socket: String?
   /// The process that listens there, as in `dbus-daemon(12)`.
   var server: String?
-  /// The same, if it filters messages.
+  /// The user of that process.
+  var owner: UInt32?
+  /// The process, if it filters messages.
   var filter: String?
   var refusesRules = false
   /// Whether the library is connected to it.
@@ -118,6 +122,9 @@ struct ProcessLook {
 }
 
 extension Scene {
+  /// Whether posts of the name never leave a process.
+  var isLocal: Bool { name?.rawValue.hasPrefix("self.") ?? false }
+
   /// The processes that a post should reach: the one asked about, or those that have registered
   /// the name, or all.
   var concerned: [ProcessLook] {
