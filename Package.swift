@@ -102,7 +102,8 @@ let package = Package(
       swiftSettings: strictSwift),
     .target(
       name: "TestSupport", dependencies: ["CSystemd"], path: "Tests/Support",
-      exclude: ["coverage", "plugin", "runner", "version"], publicHeadersPath: "include", cSettings: strictC),
+      exclude: ["coverage", "plugin", "runner", "version"], publicHeadersPath: "include",
+      cSettings: strictC),
     .target(
       name: "TestTools", dependencies: ["DarwinNotifySupport"], path: "Tests/Tools",
       swiftSettings: strictSwift),

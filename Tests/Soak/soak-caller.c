@@ -65,6 +65,8 @@ static void note_end(const dn_outcome *outcome, void *context)
                 soak_violation("a call ends with %d, %s: %s", outcome->error,
                                outcome->error_name ? outcome->error_name : "no error of the bus",
                                outcome->message ? outcome->message : "no message");
+        soak_note_format("ends", "\"call\":\"%s\",\"error\":%d,\"reply\":\"%s\"", it->text,
+                         outcome->error, text ? text : "");
         atomic_store(&it->error, outcome->error);
         atomic_store(&it->is_open, false);
         soak_call_has_ended();
@@ -86,6 +88,7 @@ static shot *begin(const char *kind, uint64_t timeout_us, dn_call **ret_call)
         snprintf(it->text, sizeof it->text, "%d %u", (int)getpid(), n_begun++);
         atomic_store(&it->is_open, true);
         soak_call_begins();
+        soak_note_format("calls", "\"call\":\"%s\"", it->text);
 
         dn_dict *arguments = dict_of_text("text", it->text);
         dn_call_plan plan = {.service = SERVICE, .kind = kind, .arguments = arguments,
@@ -96,6 +99,7 @@ static shot *begin(const char *kind, uint64_t timeout_us, dn_call **ret_call)
                 return it;
         if (r != -ENOTCONN)
                 soak_violation("dn_call_begin: %d", r);
+        soak_note_format("ends", "\"call\":\"%s\",\"error\":%d,\"reply\":\"\"", it->text, r);
         atomic_store(&it->is_open, false);
         soak_call_has_ended();
         return NULL;

@@ -182,6 +182,7 @@ static int add_token(unsigned name, int *fd)
                NOTIFY_STATUS_SERVER_NOT_FOUND)
                 usleep(PAUSE_US);
         must((int)status, "notify_register");
+        soak_did_observe(name);
         return token;
 }
 

@@ -14,6 +14,8 @@
 
 #define MAX_PAUSE_NS 4000000
 #define LOOK_EVERY_NS 1000000
+/* Of a flood whose history is written, which would fill the disk. */
+#define FLOOD_PAUSE_NS 100000
 
 /* When the table is taken away, an observer is notified once more, and of a post that its poster
  * was just counting perhaps twice. */
@@ -40,7 +42,7 @@ typedef struct soak_worker {
         _Atomic uint64_t n_open;    /* calls, or requests that it holds */
         _Atomic uint64_t n_ended;
         _Atomic uint64_t last[SOAK_N_KEPT]; /* message that it has passed or handled */
-        soak_count counts[SOAK_N_NAMES + 1];
+        soak_count counts[SOAK_N_NAMES + 2];
 } soak_worker;
 
 typedef struct soak_board {
@@ -54,9 +56,58 @@ typedef struct soak_board {
 static soak_board *board;
 static soak_worker *me;
 
-static const char *const names[SOAK_N_NAMES + 1] = {"org.example.soak.one", "org.example.soak.two",
-                                                    "org.example.soak.three", "soak_four",
-                                                    "org.example.soak.fence"};
+static const char *const names[SOAK_N_NAMES + 2] = {
+        "org.example.soak.one", "org.example.soak.two",   "org.example.soak.three",
+        "soak_four",            "org.example.soak.fence", "org.example.soak.state"};
+
+/* --- The history ----------------------------------------------------------------------------- */
+
+static int history = -1;
+
+static void begin_history(void)
+{
+        const char *path = getenv("SOAK_HISTORY");
+
+        if (path && *path)
+                history = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+}
+
+bool soak_has_history(void)
+{
+        return history >= 0;
+}
+
+/* One write, so that lines of several processes do not mix. */
+void soak_note(const char *what, const char *fields)
+{
+        char line[512];
+        struct timespec now;
+        int n_bytes;
+
+        if (history < 0)
+                return;
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        n_bytes = snprintf(line, sizeof line, "{\"ns\":%lld%09ld,\"pid\":%d,\"what\":\"%s\"%s%s}\n",
+                           (long long)now.tv_sec, now.tv_nsec, (int)getpid(), what,
+                           fields ? "," : "", fields ? fields : "");
+        if (write(history, line, (size_t)n_bytes) != n_bytes)
+                soak_violation("the history cannot be written");
+}
+
+void soak_note_format(const char *what, const char *format, ...)
+{
+        char fields[256];
+        va_list arguments;
+
+        if (history < 0)
+                return;
+        va_start(arguments, format);
+        (void)vsnprintf(fields, sizeof fields, format, arguments);
+        va_end(arguments);
+        soak_note(what, fields);
+}
+
+/* --- Beginning ------------------------------------------------------------------------------ */
 
 void soak_begin(const char *path, unsigned worker)
 {
@@ -71,10 +122,12 @@ void soak_begin(const char *path, unsigned worker)
         }
         close(fd);
         me = &board->workers[worker];
+        begin_history();
 }
 
 void soak_ready(void)
 {
+        soak_note("ready", NULL);
         atomic_store(&me->is_ready, 1);
 }
 
@@ -115,16 +168,26 @@ void soak_act(void (*act)(unsigned what))
                 act((unsigned)rand_r(&seed));
                 if (!atomic_load(&me->floods))
                         sleep_ns(rand_r(&seed) % MAX_PAUSE_NS);
+                else if (soak_has_history())
+                        sleep_ns(FLOOD_PAUSE_NS);
         }
+}
+
+void soak_post_one(unsigned name, int (*post)(unsigned name))
+{
+        atomic_fetch_add(&me->counts[name].begun, 1);
+        soak_note_format("post", "\"name\":\"%s\"", names[name]);
+        if (post(name) != 0)
+                return;
+        soak_note_format("posted", "\"name\":\"%s\"", names[name]);
+        atomic_fetch_add(&me->counts[name].returned, 1);
 }
 
 static int (*post)(unsigned name);
 
 static void post_one(unsigned name)
 {
-        atomic_fetch_add(&me->counts[name].begun, 1);
-        if (post(name) == 0)
-                atomic_fetch_add(&me->counts[name].returned, 1);
+        soak_post_one(name, post);
 }
 
 static void post_some(unsigned what)
@@ -167,6 +230,7 @@ static uint64_t sum_returned(unsigned name)
 /* With two tables, signals may be older: then what the driver has set stays. */
 void soak_will_observe(unsigned name)
 {
+        soak_note_format("registers", "\"name\":\"%s\"", names[name]);
         if (!atomic_load(&board->is_split))
                 atomic_store(&me->counts[name].all_returned, sum_returned(name));
 }
@@ -174,6 +238,12 @@ void soak_will_observe(unsigned name)
 void soak_did_observe(unsigned name)
 {
         atomic_store(&me->counts[name].all_begun, sum_begun(name));
+        soak_note_format("observes", "\"name\":\"%s\"", names[name]);
+}
+
+static void count_call(unsigned name)
+{
+        atomic_fetch_add(&me->counts[name].n_calls, 1);
 }
 
 void soak_heard(unsigned name, uint64_t n_posts)
@@ -183,7 +253,9 @@ void soak_heard(unsigned name, uint64_t n_posts)
         uint64_t posted = sum_begun(name) - atomic_load(&count->all_returned) +
                           MAX_MORE_IN_A_MOVE * atomic_load(&board->n_moves);
 
-        soak_noticed(name);
+        soak_note_format("hears", "\"name\":\"%s\",\"posts\":%llu", names[name],
+                         (unsigned long long)n_posts);
+        count_call(name);
         if (heard > posted)
                 soak_violation("%s: heard %llu of %llu posts, now %llu at once, %llu moves",
                                names[name], (unsigned long long)heard, (unsigned long long)posted,
@@ -193,7 +265,8 @@ void soak_heard(unsigned name, uint64_t n_posts)
 
 void soak_noticed(unsigned name)
 {
-        atomic_fetch_add(&me->counts[name].n_calls, 1);
+        soak_note_format("notices", "\"name\":\"%s\"", names[name]);
+        count_call(name);
 }
 
 /* --- Messages ------------------------------------------------------------------------------ */

@@ -2,7 +2,7 @@
 
 import time
 
-from board import EVERYTHING, FENCE, N_NAMES, ONLY_FENCE
+from board import EVERYTHING, FENCE, N_NAMES, ONLY_FENCE, STATE
 from processes import Failure, Worker
 
 KEPT = ("newest", "history")
@@ -71,7 +71,7 @@ class Crew:
         """Lets all posters rest, then one post each name, and judges what was heard. After moves to
         other tables only the last posts are certain to be heard."""
         self.board.set_for_all("rest", True)
-        for worker in self.of("post", "pass", "call"):
+        for worker in self.of("post", "pass", "call", "tell"):
             self.await_true(lambda: self.board.get(worker.slot, "rests"),
                             lambda: f"{worker} does not rest")
         for worker in self.of("call", "serve"):
@@ -88,6 +88,9 @@ class Crew:
             for worker in self.of("count"):
                 self.await_true(lambda: not self.missing(worker),
                                 lambda: f"{worker} has lost posts: {self.missing(worker)}")
+            for worker in self.of("hear"):
+                self.await_true(lambda: not self.missing(worker, [STATE]),
+                                lambda: f"{worker} has lost states")
         self.await_silence()
         self.post_last(poster)
         for worker in self.of("pass"):
@@ -100,12 +103,13 @@ class Crew:
         self.measure()
         self.check_logs()
         self.n_rests += 1
+        self.ground.note("rest")
         self.board.set_for_all("rest", False)
 
-    def missing(self, worker):
+    def missing(self, worker, names=range(N_NAMES)):
         """Returns how many posts an observer has not heard of, by name."""
         counts = {}
-        for name in range(N_NAMES):
+        for name in names:
             sure = self.board.total(name, "returned") - self.board.count(
                 worker.slot, name, "all_begun")
             missing = sure - self.board.count(worker.slot, name, "heard")

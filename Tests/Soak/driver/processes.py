@@ -1,11 +1,13 @@
 """Starts the bus and the workers of a soak, and reads what the kernel knows about them."""
 
 import errno
+import json
 import os
 import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 # Under load the kernel may take long to end a process that is killed: for its inotify instance it
@@ -28,7 +30,7 @@ class Ground:
     """A private bus of one kind, or none, with the folder and the environment of its clients. On
     "tables" it is a dbus-daemon with two addresses, each with a table of its own."""
 
-    def __init__(self, kind, programs):
+    def __init__(self, kind, programs, history=None):
         self.kind = kind
         self.is_split = kind == "tables"
         self.folder = Path(tempfile.mkdtemp(prefix="dn-soak."))
@@ -41,6 +43,10 @@ class Ground:
                         DBUS_SESSION_BUS_ADDRESS=address)
         if kind == "none":
             self.env["DARWIN_NOTIFY_BUS"] = "none"
+        self.history = None
+        if history:
+            self.history = open(history, "ab", buffering=0)
+            self.env["SOAK_HISTORY"] = str(history)
         self.link = self.folder / "link" / "bus"
         if self.is_split:
             self.link_socket()
@@ -81,6 +87,12 @@ class Ground:
         self.link.unlink(missing_ok=True)
         self.link.hardlink_to(self.env["DBUS_SESSION_BUS_ADDRESS"].removeprefix("unix:path="))
 
+    def note(self, what, **fields):
+        """Adds a line to the history, if there is one, as the workers do."""
+        if self.history:
+            line = {"ns": time.monotonic_ns(), "pid": os.getpid(), "what": what, **fields}
+            self.history.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+
     def find_tables(self):
         """Returns the paths of the tables; between two there may be none."""
         return [table for folder in (self.runtime, self.link.parent)
@@ -116,22 +128,25 @@ class Worker:
         self.slot, self.command, self.role = slot, command, role
         self.kind = kind  # by which it is judged: post, count, notice, pass, listen, call, serve
         self.mortal = mortal
-        self.process = self.log = None
+        self.process = self.log = self.ground = None
         self.n_started = 0
 
     def __str__(self):
         return f"{self.command.name} {' '.join(self.role)}"
 
     def start(self, ground, board):
+        self.ground = ground
         board.forget_hearing(self.slot)
         self.log = ground.folder / f"worker{self.slot}.log"
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [self.command, board.path, str(self.slot), *self.role],
                 env=ground.env_of(self.slot), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        ground.note("starts", worker=self.slot, role=self.role, child=self.process.pid)
         self.n_started += 1
 
     def kill(self):
+        self.ground.note("kills", child=self.process.pid)
         self.process.kill()
         self.process.wait(END_TIMEOUT_S)
 

@@ -25,6 +25,7 @@ def read_arguments():
     parser.add_argument("--swift", type=Path, help="the worker in Swift")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--slowness", type=float, default=1)
+    parser.add_argument("--history", type=Path, help="to which a history is appended")
     return parser.parse_args()
 
 
@@ -48,6 +49,10 @@ def make_roles(arguments):
         caller = arguments.programs / "soak-caller"
         roles += [(caller, ("serve",), "serve", False), (caller, ("serve",), "serve"),
                   (caller, ("call",), "call", False), (caller, ("call",), "call")]
+    if arguments.history:
+        teller = arguments.programs / "soak-teller"
+        roles += [(teller, ("tell",), "tell"), (teller, ("hear",), "hear", False),
+                  (teller, ("hear",), "hear")]
     return roles + make_swift_roles(arguments.swift, arguments.ground) if arguments.swift else roles
 
 
@@ -75,10 +80,11 @@ class Soak:
     def __init__(self, arguments):
         self.arguments = arguments
         self.random = random.Random(arguments.seed)
-        self.ground = Ground(arguments.ground, arguments.programs)
+        self.ground = Ground(arguments.ground, arguments.programs, arguments.history)
         self.crew = Crew(self.ground, Board(self.ground.folder / "board"), make_roles(arguments),
                          60 * arguments.slowness, measures_memory=arguments.slowness == 1)
         self.chaos = Chaos(self.crew, self.ground, self.random)
+        self.ground.note("begins", ground=arguments.ground, seed=arguments.seed)
         self.start = self.reported = time.monotonic()
         self.n_rests_reported = 0
 
@@ -92,12 +98,14 @@ class Soak:
         self.crew.board.set_for_all("rest", False)
         while (now := time.monotonic()) < end or self.crew.n_rests == 0:
             # In every third round the table is taken away, in the next one some hear of that late.
-            part = self.crew.n_rests % 3
+            # What a history says is judged exactly, so there it stays.
+            part = 0 if self.arguments.history else self.crew.n_rests % 3
             self.chaos.run(min(HARM_S, max(1, end - now)), takes_tables=part == 1)
             self.crew.start()
             if part == 1 and self.ground.kind == "none":
                 time.sleep(LOOK_S * self.arguments.slowness)  # until then posts may be missed
-            self.crew.rest(self.random.choice(self.crew.of("post")), is_exact=part == 0 and not self.ground.is_split)
+            self.crew.rest(self.random.choice(self.crew.of("post")),
+                           is_exact=part == 0 and not self.ground.is_split)
             if part == 2:
                 self.crew.set_moves(0)
             if time.monotonic() - self.reported >= REPORT_S:
@@ -120,6 +128,7 @@ class Soak:
               f"at most {self.crew.memory} kB; {harm}", flush=True)
 
     def explain(self, failure):
+        self.ground.note("rest")  # what has not been heard of by now is lost
         print(f"FAIL {self.arguments.ground}, seed {self.arguments.seed}: {failure}")
         for worker in self.crew.workers:
             if text := worker.read_log().strip():

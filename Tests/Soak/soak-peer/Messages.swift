@@ -42,7 +42,10 @@ private struct Exchange {
 
   func pass() {
     unlessDiskIsFull(since: soak_count_disk_changes()) {
-      soak_set_last(index, try hole.blocking.pass(makeValue(), to: name))
+      let value = makeValue()
+      let number = try hole.blocking.pass(value, to: name)
+      note("passed", number, value)
+      soak_set_last(index, number)
     }
   }
 
@@ -62,9 +65,11 @@ private struct Exchange {
   private func judge(_ message: Wormhole.Message<Data>, isFirst: Bool, _ changes: UInt64) {
     let (number, last) = (message.sequence, soak_get_last(index))
     switch message.content {
-    case .value(let value) where !isWhole(value): report("message \(number) is torn")
+    case .value(let value):
+      note("gets", number, value, missed: message.missed)
+      if !isWhole(value) { report("message \(number) is torn") }
     case .unreadable(let error): return unlessDiskIsFull(since: changes) { throw error }
-    default: break
+    default: note("gets", number, Data(), missed: message.missed)
     }
     // The one that its predecessor was handling comes again, or is among those missed.
     let isAgain = isFirst && number == last + message.missed
@@ -72,6 +77,14 @@ private struct Exchange {
       report("\(number) follows \(last), \(message.missed) are missed")
     }
     soak_set_last(index, number)
+  }
+
+  private func note(_ what: String, _ number: UInt64, _ value: Data, missed: UInt64 = 0) {
+    guard soak_has_history() else { return }
+    soak_note(
+      what,
+      "\"name\":\"\(name.rawValue)\",\"number\":\(number),\"missed\":\(missed),"
+        + "\"value\":\"\(value.count) times \(value.first ?? 0)\"")
   }
 
   private func report(_ text: String) {

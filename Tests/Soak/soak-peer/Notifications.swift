@@ -41,6 +41,7 @@ func holdTokens() throws {
       try NotifyToken(name(number), on: .queue(DispatchQueue(label: "soak"))) { _ in
         soak_noticed(number)
       })
+    soak_did_observe(number)
   }
 }
 

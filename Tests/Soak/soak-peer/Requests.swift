@@ -72,21 +72,27 @@ private func callAndCancel() {
 /// Returns whether there was an answer.
 private func echo() async -> Bool {
   let text = "\(getpid()) \(number.add(1, ordering: .relaxed).newValue)"
+  soak_note("calls", "\"call\":\"\(text)\"")
   do {
     let answer = try await bus.send(Echo(text: text), to: RemoteDestination(service))
+    soak_note("ends", "\"call\":\"\(text)\",\"error\":0,\"reply\":\"\(answer)\"")
     if answer != text { soak_report("\(text) gets the reply \(answer)") }
     return true
   } catch {
+    soak_note("ends", "\"call\":\"\(text)\",\"error\":1,\"reply\":\"\"")
     judge(error)
     return false
   }
 }
 
 private func hold(timeout: Duration?) async {
+  let text = "\(getpid()) \(number.add(1, ordering: .relaxed).newValue)"
+  soak_note("calls", "\"call\":\"\(text)\"")
   do {
-    _ = try await bus.send(Hold(text: ""), to: RemoteDestination(service), timeout: timeout)
+    _ = try await bus.send(Hold(text: text), to: RemoteDestination(service), timeout: timeout)
     soak_report("what is held was answered")
   } catch {
+    soak_note("ends", "\"call\":\"\(text)\",\"error\":1,\"reply\":\"\"")
     judge(error)
   }
 }
