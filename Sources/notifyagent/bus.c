@@ -215,6 +215,42 @@ void bus_try(bus *bus)
         connect_again(bus);
 }
 
+/* --- Calling -------------------------------------------------------------------------------- */
+
+int bus_callv(const bus *bus, const bus_method *method, sd_bus_slot **ret_slot,
+              sd_bus_message_handler_t on_reply, void *context, const char *types,
+              va_list arguments)
+{
+        sd_bus_message *message = NULL;
+        int r;
+
+        if (!bus->connection)
+                return -ENOTCONN;
+        r = sd_bus_message_new_method_call(bus->connection, &message, method->service,
+                                           method->path, method->interface, method->member);
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(message, false);
+        if (r >= 0 && *types)
+                r = sd_bus_message_appendv(message, types, arguments);
+        if (r >= 0)
+                r = sd_bus_call_async(bus->connection, ret_slot, message, on_reply, context,
+                                      method->timeout_us);
+        (void)sd_bus_message_unref(message);
+        return r < 0 ? r : 0;
+}
+
+int bus_call(const bus *bus, const bus_method *method, sd_bus_slot **ret_slot,
+             sd_bus_message_handler_t on_reply, void *context, const char *types, ...)
+{
+        va_list arguments;
+        int r;
+
+        va_start(arguments, types);
+        r = bus_callv(bus, method, ret_slot, on_reply, context, types, arguments);
+        va_end(arguments);
+        return r;
+}
+
 void bus_deinit(bus *bus)
 {
         bus->retry = sd_event_source_disable_unref(bus->retry);

@@ -1,7 +1,9 @@
 /* A connection to a bus, which is re-established when it is lost. */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
@@ -28,6 +30,12 @@ struct bus {
         bus_user *users;
 };
 
+/* A method of a service. */
+typedef struct bus_method {
+        const char *service, *path, *interface, *member;
+        uint64_t timeout_us; /* for the reply */
+} bus_method;
+
 void bus_init(bus *bus, struct agent *agent, bool is_system);
 void bus_add_user(bus *bus, bus_user *user);
 
@@ -36,6 +44,15 @@ void bus_open(bus *bus);
 
 /* Tries to connect now if there is no connection. */
 void bus_try(bus *bus);
+
+/* Calls a method, without starting its service, with arguments as for sd_bus_message_append().
+ * `on_reply` may also get an error; not after the slot is released. Returns 0 or a negative errno,
+ * -ENOTCONN if there is no connection. */
+int bus_call(const bus *bus, const bus_method *method, sd_bus_slot **ret_slot,
+             sd_bus_message_handler_t on_reply, void *context, const char *types, ...);
+int bus_callv(const bus *bus, const bus_method *method, sd_bus_slot **ret_slot,
+              sd_bus_message_handler_t on_reply, void *context, const char *types,
+              va_list arguments);
 
 /* Returns "system" or "session". */
 const char *bus_get_label(const bus *bus);

@@ -95,23 +95,15 @@ static int on_reply(sd_bus_message *reply, void *context, sd_bus_error *ret_erro
 int service_call(service *service, const char *path, const char *interface, const char *member,
                  const char *types, ...)
 {
-        sd_bus_message *message = NULL;
+        const bus_method method = { service->kind->name, path, interface, member,
+                                    CALL_TIMEOUT_US };
         va_list arguments;
-        int r = sd_bus_message_new_method_call(service->bus->connection, &message,
-                                               service->kind->name, path, interface, member);
+        int r;
 
-        if (r >= 0)
-                r = sd_bus_message_set_auto_start(message, false);
-        if (r >= 0 && *types) {
-                va_start(arguments, types);
-                r = sd_bus_message_appendv(message, types, arguments);
-                va_end(arguments);
-        }
-        if (r >= 0)
-                r = sd_bus_call_async(service->bus->connection, &service->call, message, on_reply,
-                                      service, CALL_TIMEOUT_US);
-        (void)sd_bus_message_unref(message);
-        return r < 0 ? r : 0;
+        va_start(arguments, types);
+        r = bus_callv(service->bus, &method, &service->call, on_reply, service, types, arguments);
+        va_end(arguments);
+        return r;
 }
 
 int service_get(service *service, const char *path, const char *interface, const char *property)
