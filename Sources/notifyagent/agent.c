@@ -9,6 +9,7 @@
 #include "say.h"
 #include "source.h"
 #include "sources/sources.h"
+#include "starts/starts.h"
 
 static int add_sources(agent *agent)
 {
@@ -54,7 +55,8 @@ int agent_init(agent *agent, bool posts)
                 return r;
         bus_init(&agent->system_bus, agent, true);
         bus_init(&agent->session_bus, agent, false);
-        return add_sources(agent);
+        agent->starts = starts_new(agent);
+        return agent->starts ? add_sources(agent) : -ENOMEM;
 }
 
 int agent_start(agent *agent)
@@ -83,7 +85,7 @@ static bool is_settled(const agent *agent)
         for (size_t i = 0; i < agent->n_sources; i++)
                 if (!source_is_settled(agent->sources[i]))
                         return false;
-        return true;
+        return starts_is_settled(agent->starts);
 }
 
 static uint64_t now_us(void)
@@ -108,6 +110,7 @@ void agent_deinit(agent *agent)
         for (size_t i = 0; i < agent->n_sources; i++)
                 (void)source_free(agent->sources[i]);
         free(agent->sources);
+        agent->starts = starts_free(agent->starts);
         bus_deinit(&agent->system_bus);
         bus_deinit(&agent->session_bus);
         (void)dn_loop_close(agent->loop);

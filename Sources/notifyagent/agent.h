@@ -9,6 +9,7 @@
 #include "bus.h"
 
 struct source;
+struct starts;
 
 typedef struct agent {
         sd_event *event;
@@ -17,6 +18,7 @@ typedef struct agent {
         bus session_bus;
         struct source **sources; /* owned */
         size_t n_sources;
+        struct starts *starts; /* owned */
 } agent;
 
 /* Prepares an agent with all sources. With `posts` it holds names, sets states and posts; without,

@@ -1,5 +1,4 @@
-/* The command notifyagent: posts what happens on this system under the names that Apple's systems
- * have for it. */
+/* The command notifyagent: what Apple's systems do with notifications, posting and starting. */
 #include <darwinnotify/library.h>
 #include <errno.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include "report.h"
 #include "say.h"
 #include "source.h"
+#include "starts/starts.h"
 
 enum { STATUS_OK, STATUS_SETTINGS, STATUS_FAILED };
 
@@ -75,6 +75,7 @@ static void table_changed(void *context)
         }
         for (size_t i = 0; i < holder->agent.n_sources; i++)
                 source_renew(holder->agent.sources[i]);
+        starts_renew(holder->agent.starts);
 }
 
 static int end_at_signals(sd_event *event)

@@ -9,9 +9,10 @@
 
 const char options_usage[] =
         "usage: notifyagent [--metrics | (--list | --check) [--json]]\n"
-        "Posts the notifications that Apple's systems post by themselves.\n"
+        "Posts the notifications that Apple's systems post by themselves, and starts units of the\n"
+        "user's systemd when a name is posted that they wait for.\n"
         "\n"
-        "    --list       print what is posted here, and from what\n"
+        "    --list       print what is posted here, from what, and the units that posts start\n"
         "    --check      print what keeps it from working, and exit with 1 if something does\n"
         "    --json       after one of these: print JSON\n"
         "    --metrics    print the list in the OpenMetrics text format\n"

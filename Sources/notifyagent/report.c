@@ -5,25 +5,37 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "lock.h"
 #include "source.h"
+#include "starts/starts.h"
 
 static const char *center_of(const source_name *name)
 {
         return name->is_distributed ? "distributed" : "darwin";
 }
 
-/* Prints one of our texts, which contain no character that JSON escapes except quotes. */
+/* Prints UTF-8 as JSON. */
 static void print_quoted(const char *text)
 {
         (void)putchar('"');
         for (; *text; text++) {
                 if (*text == '"' || *text == '\\')
                         (void)putchar('\\');
-                (void)putchar((unsigned char)*text < ' ' ? ' ' : *text);
+                if ((unsigned char)*text < ' ')
+                        (void)printf("\\u%04x", (unsigned)*text);
+                else
+                        (void)putchar(*text);
         }
         (void)putchar('"');
+}
+
+/* Prints a text without what would control a terminal. */
+static void print_plain(const char *text)
+{
+        for (; *text; text++)
+                (void)putchar((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
 }
 
 /* --- The running agent ----------------------------------------------------------------------- */
@@ -93,23 +105,111 @@ static void print_source_as_json(const source *source)
         (void)printf("]}");
 }
 
+/* --- Units ----------------------------------------------------------------------------------- */
+
+static const char missing_manager[] = "org.freedesktop.systemd1 on the session bus";
+
+static void print_start(const note *note)
+{
+        time_t seconds = (time_t)(note->started_us / 1000000);
+        char text[32];
+        struct tm local;
+
+        if (!note->cause || !localtime_r(&seconds, &local) ||
+            !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local))
+                return;
+        (void)printf("    last started %s by ", text);
+        print_plain(note->cause);
+        (void)puts(note->is_open ? ", not yet confirmed" : "");
+}
+
+static void print_unit(const unit_report *report, void *context)
+{
+        (void)context;
+        (void)printf("unit %s\n", report->name);
+        if (report->fault)
+                (void)printf("    not started: %s\n", report->fault);
+        else if (report->section->problem[0])
+                (void)printf("    mistake: %s\n", report->section->problem);
+        for (size_t i = 0; i < report->section->n_matches; i++) {
+                (void)printf("    ");
+                print_plain(report->section->matches[i]);
+                (void)putchar('\n');
+        }
+        print_start(report->note);
+}
+
+static void print_unit_as_json(const unit_report *report, void *context)
+{
+        unsigned *n = context;
+
+        (void)printf("%s\n    {\"unit\": ", (*n)++ ? "," : "");
+        print_quoted(report->name);
+        if (report->fault) {
+                (void)printf(", \"not-started\": ");
+                print_quoted(report->fault);
+        }
+        if (report->section->problem[0]) {
+                (void)printf(", \"mistake\": ");
+                print_quoted(report->section->problem);
+        }
+        (void)printf(", \"matching\": [");
+        for (size_t i = 0; i < report->section->n_matches; i++) {
+                (void)printf("%s", i ? ", " : "");
+                print_quoted(report->section->matches[i]);
+        }
+        (void)putchar(']');
+        if (report->note->cause) {
+                (void)printf(", \"started\": %.6f, \"by\": ",
+                             (double)report->note->started_us / 1e6);
+                print_quoted(report->note->cause);
+        }
+        (void)putchar('}');
+}
+
+static void print_units(const agent *agent)
+{
+        if (!starts_has_manager(agent->starts))
+                (void)printf("units that posts start\n    missing: %s\n", missing_manager);
+        starts_each(agent->starts, print_unit, NULL);
+}
+
+static void print_units_as_json(const agent *agent)
+{
+        unsigned n = 0;
+
+        (void)printf("\"manager\": %s, \"units\": [",
+                     starts_has_manager(agent->starts) ? "true" : "false");
+        starts_each(agent->starts, print_unit_as_json, &n);
+        (void)putchar(']');
+}
+
+/* --- The list -------------------------------------------------------------------------------- */
+
+static void print_all_as_json(const agent *agent)
+{
+        (void)printf("{");
+        print_agent(true);
+        (void)printf(", \"sources\": [\n");
+        for (size_t i = 0; i < agent->n_sources; i++) {
+                (void)printf("%s", i ? ",\n" : "");
+                print_source_as_json(agent->sources[i]);
+        }
+        (void)printf("\n], ");
+        print_units_as_json(agent);
+        (void)printf("}\n");
+}
+
 void report_list(const agent *agent, bool is_json)
 {
-        if (is_json)
-                (void)printf("{");
-        print_agent(is_json);
-        if (is_json)
-                (void)printf(", \"sources\": [\n");
-        for (size_t i = 0; i < agent->n_sources; i++) {
-                if (is_json && i > 0)
-                        (void)printf(",\n");
-                if (is_json)
-                        print_source_as_json(agent->sources[i]);
-                else
-                        print_source(agent->sources[i]);
+        if (is_json) {
+                print_all_as_json(agent);
+                return;
         }
-        if (is_json)
-                (void)printf("\n]}\n");
+        print_agent(false);
+        for (size_t i = 0; i < agent->n_sources; i++)
+                print_source(agent->sources[i]);
+        print_units(agent);
 }
 
 /* --- Metrics --------------------------------------------------------------------------------- */
@@ -154,50 +254,67 @@ void report_metrics(const agent *agent)
 typedef struct findings {
         bool is_json;
         unsigned n;
+        bool is_fatal;
 } findings;
 
-static void add(findings *findings, const char *subject, bool is_fatal, const char *text)
+/* `what` is the kind of something that keeps nothing from working; NULL: it is fatal. */
+static void add(findings *findings, const char *subject, const char *what, const char *text)
 {
+        findings->is_fatal |= !what;
         if (!findings->is_json) {
-                (void)printf("%s: %s%s\n", subject, is_fatal ? "" : "missing: ", text);
+                (void)printf("%s: %s%s", subject, what ? what : "", what ? ": " : "");
+                print_plain(text);
+                (void)putchar('\n');
                 return;
         }
-        (void)printf("%s\n  {\"subject\": \"%s\", \"fatal\": %s, \"%s\": ",
-                     findings->n++ ? "," : "", subject, is_fatal ? "true" : "false",
-                     is_fatal ? "error" : "missing");
+        (void)printf("%s\n  {\"subject\": ", findings->n++ ? "," : "");
+        print_quoted(subject);
+        (void)printf(", \"fatal\": %s, \"%s\": ", what ? "false" : "true", what ? what : "error");
         print_quoted(text);
         (void)putchar('}');
 }
 
 /* The agent makes the table if there is none, so only a lock that cannot be taken matters. */
-static bool check_lock(findings *findings)
+static void check_lock(findings *findings)
 {
         lock lock = { .fd = -1 };
         int r = lock_take(&lock);
 
         lock_release(&lock);
-        if (r >= 0 || r == -EBUSY || r == -ENOENT)
-                return false;
-        add(findings, "lock", true, strerror(-r));
-        return true;
+        if (r < 0 && r != -EBUSY && r != -ENOENT)
+                add(findings, "lock", NULL, strerror(-r));
+}
+
+/* A unit that is disabled or masked on purpose is no mistake. */
+static void check_unit(const unit_report *report, void *context)
+{
+        findings *findings = context;
+
+        if (report->section->problem[0])
+                add(findings, report->name, NULL, report->section->problem);
+        if (report->fault && report->fault != report->section->problem)
+                add(findings, report->name, report->section->n_matches ? "not started" : NULL,
+                    report->fault);
 }
 
 bool report_check(const agent *agent, bool is_json)
 {
         findings findings = { .is_json = is_json };
         char missing[SOURCE_TEXT_BYTES];
-        bool is_fatal;
 
         if (is_json)
                 (void)printf("{\"findings\": [");
-        is_fatal = check_lock(&findings);
+        check_lock(&findings);
         for (size_t i = 0; i < agent->n_sources; i++)
                 if (!source_is_there(agent->sources[i], missing))
-                        add(&findings, agent->sources[i]->kind->name, false, missing);
+                        add(&findings, agent->sources[i]->kind->name, "missing", missing);
+        if (!starts_has_manager(agent->starts))
+                add(&findings, "units", "missing", missing_manager);
+        starts_each(agent->starts, check_unit, &findings);
         if (is_json)
                 (void)printf("], ");
         print_agent(is_json);
         if (is_json)
                 (void)printf("}\n");
-        return is_fatal;
+        return findings.is_fatal;
 }

@@ -5,12 +5,12 @@
 
 #include "agent.h"
 
-/* Prints the sources with their names. */
+/* Prints the sources with their names, then the units. */
 void report_list(const agent *agent, bool is_json);
 
-/* Prints the same in the text format of OpenMetrics 1.0. */
+/* Prints the sources in the text format of OpenMetrics 1.0. */
 void report_metrics(const agent *agent);
 
-/* Prints what keeps the agent from working here. Returns whether anything does; a missing source
- * does not. */
+/* Prints what keeps the agent from working here, and mistakes in units. Returns whether there is
+ * anything; a missing source and a unit that does not count on purpose are not. */
 bool report_check(const agent *agent, bool is_json);

@@ -65,6 +65,43 @@ int dn__table_publish(const char *name, const uint64_t *state, bool is_posted)
         return r;
 }
 
+/* Returns 1, or 0 without a slot. Unless this process holds the name, it may pass to another one
+ * meanwhile. */
+static int read_slot(const dn__region *region, const dn__name *name, dn__table_count *ret_count)
+{
+        const dn__shm_slot *slot = dn__slot_find(region, name);
+        dn__table_count count;
+
+        if (!slot)
+                return 0;
+        count = (dn__table_count){
+                .region = region->id,
+                .slot = (uint64_t)(slot - region->table->slots),
+                .named = atomic_load(&slot->named),
+                .generation = dn__slot_get_generation(slot),
+        };
+        if (dn__slot_find(region, name) != slot || atomic_load(&slot->named) != count.named)
+                return 0;
+        *ret_count = count;
+        return 1;
+}
+
+int dn__table_read_count(const char *name, dn__table_count *ret_count)
+{
+        DN__GATE();
+        dn__hub *hub DN__UNREFS_HUB = NULL;
+        dn__name checked;
+        int r = dn__name_init(&checked, name, DN__REACH_BEYOND);
+
+        if (r == 0 && checked.reach == DN__REACH_PROCESS)
+                r = -EINVAL;
+        if (r == 0)
+                r = dn__hub_get(dn_center_darwin(), &hub);
+        if (r == 0)
+                r = check_owner(hub);
+        return r < 0 ? r : read_slot(atomic_load(&hub->member.region), &checked, ret_count);
+}
+
 int dn__table_copy_path(char ret_path[PATH_MAX])
 {
         DN__GATE();

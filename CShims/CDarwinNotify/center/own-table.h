@@ -15,6 +15,24 @@
  * -EACCES if the table is not of the effective user; or that of opening the center. */
 int dn__table_publish(const char *name, const uint64_t *state, bool is_posted);
 
+/* How often a name was posted. */
+typedef struct dn__table_count {
+        uint64_t region; /* the id of the table; 0: there is none */
+        uint64_t slot;
+        uint64_t named;  /* the generation with which the slot got the name */
+        uint64_t generation;
+} dn__table_count;
+
+/* Returns whether the generations of two counts of one name say if it was posted in between. */
+static inline bool dn__table_is_comparable(const dn__table_count *a, const dn__table_count *b)
+{
+        return a->region == b->region && a->slot == b->slot && a->named == b->named;
+}
+
+/* Reads the count of a name that is or was held. Returns 1, or 0 if the name has no slot; -ENOENT
+ * if there is no table; or as dn__table_publish(). */
+int dn__table_read_count(const char *name, dn__table_count *ret_count);
+
 /* Writes the path of the table of the Darwin center. Returns 0, -ENOENT if there is none, or that
  * of opening the center. */
 int dn__table_copy_path(char ret_path[PATH_MAX]);

@@ -1,0 +1,40 @@
+/* The section [X-DarwinNotify] of a unit. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SECTION_PROBLEM_BYTES 256
+
+/* More matches are a mistake. */
+#define SECTION_MAX_MATCHES 256
+
+/* As much of a file as is read; a line that systemd accepts is not longer. */
+#define SECTION_FILE_BYTES (1 << 20)
+
+/* All zero: empty. */
+typedef struct section {
+        char **matches; /* in the order of the files; a text that ends in a dot is a prefix */
+        size_t n_matches;
+        bool is_found;
+        bool is_installable; /* it has [Install]: it counts once it is enabled */
+        char problem[SECTION_PROBLEM_BYTES]; /* of the first line that is wrong; empty: none is */
+} section;
+
+/* Adds what a file says to what the files before have said. Returns 0 or a negative errno. */
+int section_read(section *section, const char *path);
+
+/* Does the same with the text of a file, which it changes and which has room for one more byte.
+ * Returns 0 or -ENOMEM. */
+int section_parse(section *section, char *text, size_t n_bytes);
+
+/* Returns whether both have the same matches. */
+bool section_is_same(const section *a, const section *b);
+
+/* Returns whether a match fits a name. */
+bool section_fits(const char *match, const char *name);
+
+/* Returns whether a match stands for all names that begin with it. */
+bool section_is_prefix(const char *match);
+
+void section_deinit(section *section);

@@ -1,0 +1,141 @@
+/* Posts start units of a real systemd. */
+#include <sched.h>
+
+#include "starts/systemd.h"
+
+TEST_NO_BUS(aPostStartsEachUnitThatMatches)
+{
+        systemd systemd = systemd_prepare();
+        write_logging(&systemd, "one.service", "oneshot", NAME, "true");
+        write_logging(&systemd, "two.service", "oneshot", NAME " com.example.more.", "false");
+        systemd_begin(&systemd);
+        agent_start_hasty(&systemd.stage);
+        int token;
+
+        CHECK_EQ(notify_register_check(NAME, &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_set_state(token, 42), NOTIFY_STATUS_OK);
+        CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(n_starts(&systemd, NAME " 2 42 \n"), 2);
+        /* Two has failed, and is started for a prefix after its pause. */
+        CHECK_EQ(notify_post("com.example.more.of.it"), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(n_starts(&systemd, "com.example.more.of.it "), 1);
+        CHECK_EQ(n_starts(&systemd, ""), 3);
+}
+
+/* The table does not count the posts of a program without the library, if nobody else does. */
+TEST_NO_BUS(aSignalOnTheBusStartsAUnit)
+{
+        systemd systemd = systemd_prepare();
+        write_logging(&systemd, "one.service", "oneshot", NAME " com.example.more.", "true");
+        systemd_begin(&systemd);
+        agent_start_hasty(&systemd.stage);
+        static const char *const names[] = {NAME, "com.example.more.of.it", NAME};
+
+        for (int i = 0; i < 3; i++) {
+                const char *name = names[i];
+                const char *member = FORMAT("org.darwinnotify.Darwin1.%s.Posted", name);
+
+                CHECK_EQ(test_run_program(
+                                 (const char *[]){"dbus-send", "--session", "--type=signal",
+                                                  "/org/darwinnotify/Darwin1", member,
+                                                  FORMAT("string:%s", name), NULL},
+                                 NULL, 0),
+                         0);
+                WAIT_UNTIL_EQ(n_starts(&systemd, ""), i + 1);
+                CHECK_EQ(n_starts(&systemd, name), i / 2 + 1);
+        }
+}
+
+TEST_NO_BUS(aNameThatTheAgentPostsStartsAUnit)
+{
+        CHECK(geteuid() != 0 || unshare(CLONE_NEWUTS) == 0); /* before there are other threads */
+        systemd systemd = systemd_prepare();
+        write_logging(&systemd, "one.service", "oneshot", "com.apple.system.hostname", "true");
+        systemd_begin(&systemd);
+        agent_start(&systemd.stage);
+
+        CHECK_EQ(sethostname("elsewhere", 9), 0);
+        WAIT_UNTIL_EQ(n_starts(&systemd, "com.apple.system.hostname 2 0 \n"), 1);
+}
+
+/* A name may contain anything but a NUL. */
+TEST_NO_BUS(aStrangeNameIsNotTakenForAnotherVariable)
+{
+        static const char name[] = "com.example.more.\"$HOME`id`\\\nNOTIFY_STATE=7\n0 0 0 0 " NAME;
+        systemd systemd = systemd_prepare();
+        write_logging(&systemd, "one.service", "oneshot", NAME " com.example.more.", "true");
+        systemd_begin(&systemd);
+        test_child *agent = agent_start(&systemd.stage);
+
+        CHECK_EQ(notify_post(name), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(n_starts(&systemd, "com.example.more.\"$HOME`id`\\\n"), 1);
+        WAIT_UNTIL_EQ(n_starts(&systemd, "NOTIFY_STATE=7\n"), 1);
+        WAIT_UNTIL_EQ(n_starts(&systemd, "0 0 0 0 " NAME " 0 0 \n"), 1);
+        WAIT_UNTIL(note_says(&systemd, "one.service", "done"));
+        CHECK_EQ(agent_end(agent), 0);
+        agent_start(&systemd.stage);
+        CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(n_starts(&systemd, NAME), 1);
+        CHECK_EQ(n_starts(&systemd, ""), 4);
+}
+
+/* --- While it runs --------------------------------------------------------------------------- */
+
+TEST_NO_BUS(aPostWhileItRunsStartsItOnceMoreAfterAPause)
+{
+        systemd systemd = systemd_prepare();
+        write_logging(&systemd, "one.service", "oneshot", NAME, "sleep 0.3");
+        systemd_begin(&systemd);
+        agent_start_hasty(&systemd.stage);
+
+        CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(n_starts(&systemd, NAME), 1);
+        uint64_t began_us = test_now_us();
+        for (int i = 0; i < 100; i++)
+                CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(n_starts(&systemd, NAME), 2);
+        CHECK(test_now_us() - began_us > 900000); /* nine seconds of the agent */
+        test_let_pass_ms(1500);
+        CHECK_EQ(n_starts(&systemd, NAME), 2);
+}
+
+/* Runs until the test lets it end. */
+#define UNTIL_LET "until rm go; do sleep 0.01; done"
+
+/* Starts a unit of a type five times, each for a post during the run before. */
+static void post_five_times(const char *type)
+{
+        systemd systemd = systemd_prepare();
+        const char *go = FORMAT("%s/go", systemd.home);
+        write_logging(&systemd, "one.service", type, NAME, UNTIL_LET);
+        systemd_begin(&systemd);
+        test_child *agent = agent_start_hasty(&systemd.stage);
+
+        CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
+        for (int i = 1; i <= 6; i++) {
+                WAIT_UNTIL_EQ(n_starts(&systemd, NAME), i);
+                if (i < 6)
+                        CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
+                /* Only then has the agent seen that it runs. */
+                test_let_pass_ms(100);
+                write_text(go, "");
+        }
+        kill(test_child_pid(agent), SIGTERM);
+        int n_lines = 0;
+        for (const char *line; (line = test_child_read_line_or_end(agent));)
+                n_lines += strstr(line, "one.service was started 5 times in a row") != NULL;
+        CHECK_EQ(n_lines, 1);
+        CHECK_EQ(test_child_wait(agent), 0);
+}
+
+TEST_NO_BUS(aUnitThatPostsItsOwnNameIsReportedOnce)
+{
+        post_five_times("oneshot");
+}
+
+TEST_NO_BUS(soIsOneWhoseStartJobEndsAtOnce)
+{
+        post_five_times("exec");
+}
+
+TEST_MAIN()
