@@ -79,6 +79,8 @@ TEST_ON_BUS(oneProcessHasSeveralServicesAndCallsThem)
         CHECK(!none);
         CHECK_EQ(dn_service_unexport(services[1], KIND("Echo")), 0);
         CHECK_EQ(dn_service_unexport(services[1], KIND("Echo")), -EINVAL);
+        CHECK_EQ(dn_service_unexport(services[1], NULL), -EINVAL);
+        CHECK_EQ(dn_service_export(services[1], "NoInterface"), -EINVAL);
         check_echo("own");
         CHECK_EQ(ask_begin("org.example.Test.More-2", KIND("Echo"), NULL, FOREVER, &seen, NULL), 0);
         CHECK_EQ(outcome_wait(&seen), -EREMOTEIO);

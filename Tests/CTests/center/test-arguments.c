@@ -270,6 +270,19 @@ TEST_NO_BUS(replaceRefusesMissingArguments)
         dn_observer_unref(observer);
 }
 
+TEST_NO_BUS(unknownStatisticsAreRefused)
+{
+        uint64_t value = 7;
+
+        CHECK_EQ(dn_center_get_statistic(NULL, DN_STATISTIC_NAMES, &value), -EINVAL);
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_NAMES, NULL), -EINVAL);
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_OBSERVERS - 1, &value),
+                 -EINVAL);
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_TABLE_ID + 1, &value),
+                 -EINVAL);
+        CHECK_EQ(value, 7);
+}
+
 TEST_NO_BUS(loopFunctionsRefuseMissingArguments)
 {
         CHECK_EQ(dn_loop_new(NULL), -EINVAL);

@@ -104,6 +104,25 @@ TEST_ON_BUS(coalescingIsByNameAndObject)
                            " @ {\"i\": 5}\n");
 }
 
+TEST_ON_BUS(onlyTheLatestIsKeptWhereAllCoalesce)
+{
+        test_bus *bus = test_bus_begin();
+
+        center = dn_center_distributed();
+        poster = open_distributed(test_bus_address(bus));
+        observe_with(center, DN_SUSPENSION_COALESCE, &coalesce);
+        set_suspended(true);
+        for (int i = 1; i <= 3; i++) {
+                uint64_t n_before = statistic_of(center, DN_STATISTIC_SIGNALS_RECEIVED);
+
+                CHECK_EQ(post_number(poster, NAME, NULL, i), 0);
+                WAIT_UNTIL(statistic_of(center, DN_STATISTIC_SIGNALS_RECEIVED) > n_before);
+        }
+        CHECK_EQ(coalesce.n_calls, 0);
+        set_suspended(false);
+        record_expect(&coalesce, 1, NAME " {\"i\": 3} x3\n");
+}
+
 TEST_ON_BUS(anImmediatePostReachesAllAfterWhatWasKept)
 {
         begin();

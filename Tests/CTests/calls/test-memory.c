@@ -1,0 +1,211 @@
+/* Out of memory while requests are made and answered, and while services and observers of owners
+ * begin. */
+#include <sys/prctl.h>
+
+#include "failing-allocator.h"
+#include "requests.h"
+
+static _Atomic long n_until_failure = -1; /* that allocation alone fails; negative: none */
+static _Atomic long n_failures;
+static _Thread_local bool is_inside; /* a call of the library */
+static _Atomic bool spares_threads;  /* of the library: only what is inside fails */
+
+/* As those of the library, whose names begin so. */
+static bool is_of_library(void)
+{
+        static _Thread_local bool is;
+        char name[16] = "";
+
+        if (!is && prctl(PR_GET_NAME, name) == 0)
+                is = strncmp(name, "dn-", 3) == 0;
+        return is;
+}
+
+static bool allocation_fails(void)
+{
+        if (n_until_failure < 0 || (!is_inside && (spares_threads || !is_of_library())) ||
+            n_until_failure-- != 0)
+                return false;
+        n_failures++;
+        return true;
+}
+
+/* Does what may fail for the n-th allocation, until there are fewer. */
+static void fail_each(void (*live)(long n))
+{
+        long n_before;
+        long n = 0;
+
+        do {
+                n_before = n_failures;
+                live(n++);
+                n_until_failure = -1;
+        } while (n_failures > n_before);
+        CHECK(n > 3);
+}
+
+static void begin_to_fail(long n)
+{
+        n_until_failure = n;
+        is_inside = true;
+}
+
+static int is_over(int r)
+{
+        is_inside = false;
+        CHECK(r == 0 || r == -ENOMEM || r == -ENOTCONN || r == DN_NOT_CONNECTED ||
+              r == DN_NAME_QUEUED);
+        return r;
+}
+
+/* --- Requests -------------------------------------------------------------------------------- */
+
+static void answer(dn_request *request, const dn_request_info *info, void *context)
+{
+        int r = dn_request_answer(request, info->arguments);
+
+        CHECK(r == 0 || r == -ECANCELED || r == -ENOTCONN || r == -ENOMEM);
+}
+
+static int serve_plainly(served *seen, dn_service **ret_service)
+{
+        dn_service_handler handler = {
+                .invoke = answer, .context = seen, .destroy = served_destroy};
+        dn_service_plan plan = {.name = SERVICE, .kinds = all_kinds, .options = DN_SERVICE_QUEUE};
+
+        return dn_service_open(dn_center_darwin(), &plan, &handler, NULL, ret_service);
+}
+
+/* The caller and its service are in one process, so each allocation of both sides fails once. */
+static void call(long n)
+{
+        outcome seen = {0};
+        dn_dict *arguments = dict_of_text(DN_REPLY_VALUE, "asked");
+        dn_call_plan plan = {.service = SERVICE, .kind = KIND("Echo"), .arguments = arguments,
+                             .timeout_us = TEST_DEADLINE_US};
+        dn_call_handler handler = {.ended = outcome_note, .context = &seen};
+        dn_call *call = NULL;
+
+        begin_to_fail(n);
+        if (is_over(dn_call_begin(dn_center_darwin(), &plan, &handler, dn_executor_inline(),
+                                  &call)) == 0) {
+                int error = outcome_wait(&seen);
+
+                CHECK(error == 0 || error == -ENOMEM || error == -EREMOTEIO ||
+                      error == -ECONNRESET || error == -ENOTCONN || error == -ENXIO);
+                if (error == 0)
+                        CHECK_STREQ(dn_dict_get_string(seen.reply, DN_REPLY_VALUE), "asked");
+        }
+        n_until_failure = -1;
+        (void)dn_call_unref(call);
+        dn_dict_unref(seen.reply);
+        dn_dict_unref(seen.details);
+        dn_dict_unref(arguments);
+}
+
+static void await_echo(void)
+{
+        outcome seen;
+
+        do {
+                WAIT_UNTIL(ask_begin(SERVICE, KIND("Echo"), "asked", TEST_DEADLINE_US, &seen,
+                                     NULL) == 0);
+                (void)outcome_wait(&seen);
+                dn_dict_unref(seen.reply);
+                dn_dict_unref(seen.details);
+        } while (seen.error != 0);
+}
+
+static void call_and_recover(long n)
+{
+        call(n);
+        await_echo();
+}
+
+TEST_ON_BUS(aCallEndsOnceWhicheverAllocationFails)
+{
+        served seen = {0};
+        dn_service *service = NULL;
+
+        require_failing_allocator();
+        test_bus_begin();
+        CHECK_EQ(serve_plainly(&seen, &service), 0);
+        await_echo();
+        fail_each(call_and_recover);
+        (void)dn_service_close(service);
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+}
+
+/* --- Services -------------------------------------------------------------------------------- */
+
+static void open_and_close(long n)
+{
+        served seen = {0};
+        dn_service *service = NULL;
+        int r;
+
+        begin_to_fail(n);
+        r = is_over(serve_plainly(&seen, &service));
+        CHECK_EQ(r >= 0, service != NULL);
+        n_until_failure = -1;
+        if (service)
+                WAIT_UNTIL(dn_service_has_name(service));
+        (void)dn_service_close(service);
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+}
+
+/* Without memory the thread of the bus would reconnect each time, after a pause. */
+TEST_ON_BUS(aServiceOpensOrNotWhicheverAllocationFails)
+{
+        require_failing_allocator();
+        test_bus_begin();
+        spares_threads = true;
+        WAIT_UNTIL(dn_center_is_on_bus(dn_center_darwin()) == 1);
+        fail_each(open_and_close);
+}
+
+/* --- Owners ---------------------------------------------------------------------------------- */
+
+typedef struct reports {
+        _Atomic unsigned n;
+        _Atomic unsigned n_destroyed;
+} reports;
+
+static void note_report(const dn_owner *owner, void *context)
+{
+        (void)owner;
+        ((reports *)context)->n++;
+}
+
+static void note_destroyed(void *context)
+{
+        ((reports *)context)->n_destroyed++;
+}
+
+static void observe_owner(long n)
+{
+        reports seen = {0};
+        dn_owner_handler handler = {
+                .invoke = note_report, .context = &seen, .destroy = note_destroyed};
+        dn_observer *observer = NULL;
+
+        begin_to_fail(n);
+        (void)is_over(dn_center_observe_owner(dn_center_darwin(), SERVICE, &handler, NULL,
+                                              &observer));
+        if (observer)
+                WAIT_UNTIL(seen.n > 0);
+        n_until_failure = -1;
+        dn_observer_cancel(observer);
+        (void)dn_observer_unref(observer);
+        WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+}
+
+TEST_ON_BUS(anOwnerIsReportedOrNotWhicheverAllocationFails)
+{
+        require_failing_allocator();
+        test_bus_begin();
+        WAIT_UNTIL(dn_center_is_on_bus(dn_center_darwin()) == 1);
+        fail_each(observe_owner);
+}
+
+TEST_MAIN()
