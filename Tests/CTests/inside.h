@@ -30,6 +30,13 @@ static inline bool dbus_has_wide_rule(dn__dbus *dbus)
         return dbus->rules.wide.state != DN__RULE_ABSENT;
 }
 
+/* Returns whether the rule for prefixes leaves out what the table counts. */
+static inline bool dbus_counts_prefixes(dn__dbus *dbus)
+{
+        DN__AUTO_LOCK(&dbus->lock);
+        return dbus->rules.wide.is_counted;
+}
+
 static inline void dbus_set_region(dn__dbus *dbus, uint64_t region_id)
 {
         DN__AUTO_LOCK(&dbus->lock);

@@ -172,11 +172,16 @@ void dn__prefix_missed(dn__hub *hub)
                 hand_slots(hub, region, 0);
 }
 
+/* The table in use last: a holder may be moving, and what is already there when a left table is
+ * read is handed on then. */
 void dn__prefix_hand_all(dn__hub *hub)
 {
         const dn__region *region = atomic_load(&hub->member.region);
+        const dn__region *left = region ? region->previous : NULL;
 
-        if (atomic_load(&hub->n_prefixes) > 0)
-                for (; region; region = region->previous)
-                        hand_slots(hub, region, 1);
+        if (!region || atomic_load(&hub->n_prefixes) == 0)
+                return;
+        for (; left; left = left->previous)
+                hand_slots(hub, left, 1);
+        hand_slots(hub, region, 1);
 }

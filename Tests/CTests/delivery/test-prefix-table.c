@@ -1,6 +1,7 @@
 /* Observers of a prefix hear of registered names through the table, which may be replaced. */
 #include "delivery/prefix.h"
 #include "delivery/topic.h"
+#include "inside.h"
 #include "member.h"
 #include "record.h"
 #include "roles.h"
@@ -170,6 +171,72 @@ TEST_NO_BUS(theLastObserverEndsIt)
         tally_drop(observers[1]);
         WAIT_UNTIL_EQ(own->table->followers[0], 0);
         test_child_wait(holder);
+}
+
+/* --- Names that are moved to the next table meanwhile ---------------------------------------- */
+
+#define N_HELD 8
+
+static _Atomic unsigned n_heard[N_HELD];
+static test_child *holder; /* of all but one of the names; stopped while this process moves */
+
+static void note_held(const dn_event *event, void *context)
+{
+        if (event->name[strlen("com.")] != 'o')
+                n_heard[atoi(event->name + strlen("com."))]++;
+}
+
+/* Runs the work at once, but not before the holder has its names in the next table. */
+static int run_behind_holder(void *context, dn_work_fn work, void *argument)
+{
+        const dn__region *region = atomic_load(&dn__hub_find(dn_center_darwin())->member.region);
+        dn__name name;
+
+        test_child_resume(holder);
+        for (unsigned i = 0; i < N_HELD; i++) {
+                CHECK_EQ(dn__name_init(&name, numbered("com", i), DN__REACH_BEYOND), 0);
+                WAIT_UNTIL(dn__slot_find(region, &name));
+        }
+        work(argument);
+        return 0;
+}
+
+/* What a post has counted in the table before may not have been taken from there. */
+TEST_NO_BUS(eachNameIsReportedOnceMoreInTheNextTable)
+{
+        const dn_handler handler = {.invoke = note_held};
+        const dn_executor executor = {.enqueue = run_behind_holder};
+
+        test_bus_use_none();
+        tally_observe(dn_center_darwin(), "com.own", &own);
+        CHECK_EQ(dn_center_observe_prefix(dn_center_darwin(), "com.", &handler, &executor, NULL),
+                 0);
+        holder = test_child_await(
+                test_spawn_role("observe", "com.0", "com.1", "com.2", "com.3", "com.4", "com.5",
+                                "com.6", "com.7", NULL),
+                "ready");
+        remove_table();
+        test_child_pause(holder);
+        (void)forget_look(dn_center_darwin());
+        post_ok(dn_center_darwin(), "other");
+        for (unsigned i = 0; i < N_HELD; i++)
+                WAIT_UNTIL(n_heard[i] > 0);
+        test_child_wait(holder);
+}
+
+/* Otherwise the bus would send each post again. */
+TEST_ON_BUS(aPrefixIsCountedInTheNextTable)
+{
+        static tally seen;
+
+        test_bus_begin();
+        tally_observe_prefix("com.", &seen);
+        CHECK(dbus_counts_prefixes(dbus_of(dn_center_darwin())));
+        remove_table();
+        (void)forget_look(dn_center_darwin());
+        post_soon(dn_center_darwin(), "other");
+        CHECK(is_there());
+        CHECK(dbus_counts_prefixes(dbus_of(dn_center_darwin())));
 }
 
 TEST_MAIN()
