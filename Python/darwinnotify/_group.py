@@ -64,7 +64,7 @@ def _decode(codec: str | None, value: Any) -> Any:
     if codec == "json":
         return json.loads(value)
     if codec == "plist":
-        return plistlib.loads(value)
+        return plistlib.loads(value, fmt=plistlib.FMT_BINARY)[0]
     if codec == "raw":
         return bytes(value)
     raise ValueError(f"unknown codec {codec}")

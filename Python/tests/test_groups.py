@@ -1,5 +1,6 @@
 """Messages of a group, through the views of its store."""
 import asyncio
+import datetime
 import os
 import re
 import shutil
@@ -156,6 +157,21 @@ database.execute("INSERT INTO pass(name, value) VALUES('light', 'no JSON')")
     assert run(program) == (0, "", "")
     message = group.latest("light")
     assert message.value is None and "JSONDecodeError" in message.error
+
+
+def test_a_property_list_is_the_value_in_it():
+    value = {"at": datetime.datetime(2026, 11, 29, 8, 30), "bytes": b"\0"}
+    group = messages()
+    group.pass_("light", 1)
+    path = os.path.join(dn.Group(GROUP).directory, "wormhole", "store.sqlite")
+    program = f"""
+import datetime, plistlib, sqlite3
+database = sqlite3.connect({path!r}, isolation_level=None)
+stored = plistlib.dumps([{value!r}], fmt=plistlib.FMT_BINARY)
+database.execute("INSERT INTO pass(name, value, codec) VALUES('light', ?, 'plist')", (stored,))
+"""
+    assert run(program) == (0, "", "")
+    assert group.latest("light").value == value
 
 
 def test_a_store_that_was_removed_begins_anew():

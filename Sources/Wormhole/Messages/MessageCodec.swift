@@ -7,10 +7,7 @@ public enum MessageCodec: String, Sendable {
   /// JSON, in UTF-8.
   case json
 
-  /// A binary property list.
-  ///
-  /// Foundation decodes it recursively: if the type of the value is recursive, a list nested ten
-  /// thousand levels deep can crash the process.
+  /// A binary property list, nested up to 512 levels deep.
   case propertyList = "plist"
 
   /// The bytes of a `Data` as they are.
@@ -40,10 +37,7 @@ extension MessageCodec {
     switch self {
     case .json: return try JSONDecoder().decode(type, from: data)
     case .propertyList:
-      // XML lists, which this codec never writes, crash the process at a smaller depth.
-      guard data.starts(with: Array("bplist00".utf8)) else {
-        throw WormholeError.decoding("not a binary property list")
-      }
+      try BinaryPropertyList.check(data)
       guard let value = try PropertyListDecoder().decode([Value].self, from: data).first else {
         throw WormholeError.decoding("the property list is empty")
       }
