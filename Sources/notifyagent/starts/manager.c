@@ -34,6 +34,10 @@ static int on_folders(sd_bus_message *reply, void *context, sd_bus_error *error)
         (void)error;
         manager->call = sd_bus_slot_unref(manager->call);
         manager->is_settled = true;
+        if (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NO_REPLY)) {
+                ask_for_folders(manager); /* it hangs, or has just ended */
+                return 0;
+        }
         manager->is_there = !sd_bus_message_is_method_error(reply, NULL);
         if (!manager->is_there)
                 return 0;

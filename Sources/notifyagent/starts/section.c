@@ -26,10 +26,20 @@ bool section_is_prefix(const char *match)
         return match[strlen(match) - 1] == '.';
 }
 
-bool section_fits(const char *match, const char *name)
+const char *section_find(const section *section, const char *name)
 {
-        return section_is_prefix(match) ? strncmp(name, match, strlen(match)) == 0
-                                        : strcmp(name, match) == 0;
+        const char *found = NULL;
+
+        for (size_t i = 0; i < section->n_matches; i++) {
+                const char *match = section->matches[i];
+
+                if (strcmp(match, name) == 0)
+                        return match;
+                if (!found && section_is_prefix(match) &&
+                    strncmp(name, match, strlen(match)) == 0)
+                        found = match;
+        }
+        return found;
 }
 
 bool section_is_same(const section *a, const section *b)

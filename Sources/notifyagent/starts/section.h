@@ -31,8 +31,8 @@ int section_parse(section *section, char *text, size_t n_bytes);
 /* Returns whether both have the same matches. */
 bool section_is_same(const section *a, const section *b);
 
-/* Returns whether a match fits a name. */
-bool section_fits(const char *match, const char *name);
+/* Returns the match for a name, of several the name itself or the first one; NULL: none fits. */
+const char *section_find(const section *section, const char *name);
 
 /* Returns whether a match stands for all names that begin with it. */
 bool section_is_prefix(const char *match);

@@ -54,15 +54,10 @@ static void compare(unit *unit, const char *name, bool is_new_posted)
 static int compare_listed(const dn_name_record *record, void *context)
 {
         unit *unit = context;
+        const char *match = section_find(&unit->section, record->name);
 
-        for (size_t i = 0; i < unit->section.n_matches; i++) {
-                const char *match = unit->section.matches[i];
-
-                if (!section_is_prefix(match) || !section_fits(match, record->name))
-                        continue;
+        if (match && section_is_prefix(match))
                 compare(unit, record->name, unit->note.exists);
-                break;
-        }
         return 0;
 }
 
@@ -110,17 +105,19 @@ static void be_counted(void *context)
 static void heard(const dn_event *event, void *context)
 {
         const listener *listener = context;
-        const dn__table_count *noted = note_find(&listener->unit->note, event->name);
+        unit *unit = listener->unit;
+        const dn__table_count *noted = note_find(&unit->note, event->name);
         dn__table_count now;
         bool is_other = noted && dn__table_read_count(event->name, &now) > 0 &&
                         !dn__table_is_comparable(noted, &now);
 
-        if (check(listener))
-                start_for(&listener->unit->start, event->name, is_other);
+        if (section_find(&unit->section, event->name) == listener->match && check(listener))
+                start_for(&unit->start, event->name, is_other);
 }
 
-static int observe(listener *listener, const char *match)
+static int observe(listener *listener)
 {
+        const char *match = listener->match;
         dn_handler handler = { .invoke = heard, .context = listener };
         const dn_executor *executor = dn_loop_executor(listener->unit->agent->loop);
         int r;
@@ -141,10 +138,12 @@ static void listen(unit *unit)
                 listener *listener = &unit->listeners[unit->n_listeners++];
                 int r;
 
-                *listener = (struct listener){ .unit = unit, .token = NAME_NOT_HELD };
-                r = observe(listener, unit->section.matches[i]);
+                *listener = (struct listener){ .unit = unit,
+                                               .match = unit->section.matches[i],
+                                               .token = NAME_NOT_HELD };
+                r = observe(listener);
                 if (r < 0)
-                        say("%s: cannot listen for %s: %s", unit->name, unit->section.matches[i],
+                        say("%s: cannot listen for %s: %s", unit->name, listener->match,
                             strerror(-r));
         }
         be_counted(unit);
@@ -183,22 +182,32 @@ static const char *find_fault(const file *file, const section *section)
         return section->problem[0] ? section->problem : "Matching= is missing";
 }
 
+/* While the matches stay the same, listeners borrow them. */
+static void take_section(unit *unit, section *section)
+{
+        char **matches = section->matches;
+
+        if (section->problem[0] && agent_posts(unit->agent) &&
+            strcmp(section->problem, unit->section.problem) != 0)
+                say("%s: %s", unit->name, section->problem);
+        if (section_is_same(&unit->section, section)) {
+                section->matches = unit->section.matches;
+                unit->section.matches = matches;
+        } else {
+                ignore(unit);
+        }
+        section_deinit(&unit->section);
+        unit->section = *section;
+}
+
 void unit_take(unit *unit, const file *file, section *section)
 {
-        bool was_heard = unit->n_listeners > 0, is_same = true;
-
-        if (section) {
-                is_same = section_is_same(&unit->section, section);
-                if (section->problem[0] && agent_posts(unit->agent) &&
-                    strcmp(section->problem, unit->section.problem) != 0)
-                        say("%s: %s", unit->name, section->problem);
-                section_deinit(&unit->section);
-                unit->section = *section;
-        }
+        if (section)
+                take_section(unit, section);
         unit->fault = find_fault(file, &unit->section);
-        if (was_heard && (unit->fault || !is_same))
+        if (unit->fault)
                 ignore(unit);
-        if (!unit->fault && unit->n_listeners == 0 && agent_posts(unit->agent))
+        else if (unit->n_listeners == 0 && agent_posts(unit->agent))
                 listen(unit);
 }
 

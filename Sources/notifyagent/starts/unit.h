@@ -15,6 +15,7 @@
 /* One match of a unit, while it counts. */
 typedef struct listener {
         struct unit *unit;
+        const char *match; /* borrowed */
         dn_observer *observer;
         int token; /* whose check says if a name was posted; NAME_NOT_HELD: of a prefix */
 } listener;

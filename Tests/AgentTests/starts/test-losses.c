@@ -225,6 +225,32 @@ static bool has_property(const char *path, const char *interface, const char *pr
         return is_equal;
 }
 
+/* Returns the only child of a process, in any namespace. */
+static pid_t find_child(pid_t parent)
+{
+        FILE *stream = fopen(FORMAT("/proc/%d/task/%d/children", (int)parent, (int)parent), "re");
+        int child = 0;
+
+        CHECK(stream && fscanf(stream, "%d", &child) == 1);
+        fclose(stream);
+        return child;
+}
+
+/* For longer than an answer is waited for. */
+TEST_NO_BUS(aSystemdThatHangsIsAskedAgain)
+{
+        systemd systemd = systemd_prepare();
+        write_logging(&systemd, "one.service", "oneshot", NAME, "true");
+        systemd_begin(&systemd);
+        pid_t pid = find_child(find_child(test_child_pid(systemd.manager)));
+
+        CHECK_EQ(kill(pid, SIGSTOP), 0);
+        agent_start_hasty(&systemd.stage);
+        test_let_pass_ms(4000);
+        CHECK_EQ(kill(pid, SIGCONT), 0);
+        WAIT_UNTIL((notify_post(NAME), n_starts(&systemd, NAME) > 0));
+}
+
 /* It refuses to start anything while it stops. */
 TEST_NO_BUS(aRefusedStartIsTriedAgain)
 {

@@ -179,12 +179,16 @@ TEST_NO_BUS(onlyAFileIsRead)
 
 TEST_NO_BUS(aNameFitsAMatch)
 {
-        CHECK(section_fits("a.b", "a.b"));
-        CHECK(!section_fits("a.b", "a.b.c"));
-        CHECK(section_fits("a.", "a.b.c"));
-        CHECK(!section_fits("a.", "a"));
+        section section = read_text("[X-DarwinNotify]\nMatching=a. c a.b a.b.\n");
+
+        CHECK_STREQ(section_find(&section, "a.b"), "a.b");
+        CHECK_STREQ(section_find(&section, "a.b.c"), "a.");
+        CHECK_STREQ(section_find(&section, "a."), "a.");
+        CHECK(!section_find(&section, "a"));
+        CHECK(!section_find(&section, "c.d"));
         CHECK(section_is_prefix("a."));
         CHECK(!section_is_prefix("a"));
+        section_deinit(&section);
 }
 
 TEST_MAIN()

@@ -22,6 +22,22 @@ TEST_NO_BUS(aPostStartsEachUnitThatMatches)
         CHECK_EQ(n_starts(&systemd, ""), 3);
 }
 
+TEST_NO_BUS(aNameThatFitsTwiceStartsAUnitOnce)
+{
+        systemd systemd = systemd_prepare();
+        write_logging(&systemd, "one.service", "oneshot",
+                      "com.example. com.example.photos. " NAME, "true");
+        systemd_begin(&systemd);
+        agent_start_hasty(&systemd.stage);
+
+        for (int i = 1; i <= 3; i++) {
+                CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
+                WAIT_UNTIL_EQ(n_starts(&systemd, NAME), i);
+        }
+        test_let_pass_ms(1500); /* more than the pause of a hasty agent */
+        CHECK_EQ(n_starts(&systemd, NAME), 3);
+}
+
 /* The table does not count the posts of a program without the library, if nobody else does. */
 TEST_NO_BUS(aSignalOnTheBusStartsAUnit)
 {
