@@ -18,6 +18,13 @@ static inline bool dbus_has_all_rules(dn__dbus *dbus)
         return dbus->rules.n_asked == 0;
 }
 
+/* Returns whether the bus has all rules, and the center has checked what it missed before. */
+static inline bool dbus_has_settled(dn__dbus *dbus)
+{
+        DN__AUTO_LOCK(&dbus->lock);
+        return dbus->rules.n_asked == 0 && dbus->missed_us == DN__NEVER;
+}
+
 static inline bool dbus_is_native(dn__dbus *dbus)
 {
         DN__AUTO_LOCK(&dbus->lock);

@@ -2,6 +2,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "center/table.h"
+#include "inside.h"
+#include "member.h"
+#include "table-file.h"
 #include "tally.h"
 #include "test-bus.h"
 #include "test-peer.h"
@@ -33,6 +37,42 @@ TEST_ON_BUS(signalsOfOtherTablesCauseFewLooks)
         WAIT_UNTIL_EQ(heard.n_posts, N_SIGNALS);
         n_spans = (test_now_us() - began_us) / 100000 + 2;
         CHECK(n_looks <= n_spans * MAX_LOOKED_AT);
+}
+
+/* The table is gone, and nothing else makes the process look. */
+TEST_ON_BUS(aSignalOfAnotherTableRightAfterALookIsNotForgotten)
+{
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        dn_center *center = dn_center_darwin();
+
+        await_bus(center);
+        tally_observe(center, "N", &heard);
+        WAIT_UNTIL(dbus_has_settled(dbus_of(center)));
+        dn__table_look(dn__hub_find(center), false);
+        remove_table();
+        test_peer_post_full(peer, TEST_WIRE_PREFIX "N", "N", 1, 7);
+        WAIT_UNTIL(is_there());
+}
+
+/* What was posted until then may have been counted in a table that is gone. */
+TEST_ON_BUS(aProcessThatHasMovedLooksOnceTheBusHasTheWiderRules)
+{
+        dn_center *center = dn_center_darwin();
+        dn__dbus *dbus;
+
+        test_bus_begin();
+        await_bus(center);
+        tally_observe(center, "N", &heard);
+        dbus = dbus_of(center);
+        WAIT_UNTIL(dbus_is_native(dbus) && dbus_has_settled(dbus));
+        dbus_delay_rules(dbus);
+        remove_table();
+        forget_look(center);
+        post_ok(center, "other");
+        remove_table();
+        dbus_finish_rules(dbus);
+        WAIT_UNTIL(is_there());
 }
 
 TEST_MAIN()

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-#include "bus/state.h"
 #include "center/table.h"
 #include "centers.h"
 #include "direct/ring.h"
+#include "inside.h"
 #include "member.h"
 #include "shm.h"
 #include "table-file.h"
@@ -205,15 +205,6 @@ TEST_NO_BUS(observersComeAndGoWhileTheTableIsReplaced)
                 CHECK_EQ(pthread_join(threads[i], NULL), 0);
 }
 
-/* Returns whether the bus has the wider rules, and the center has checked what it missed before. */
-static bool has_settled(dn_center *center)
-{
-        dn__dbus *bus = dn__dbus_of(dn__hub_find(center)->bus);
-
-        DN__AUTO_LOCK(&bus->lock);
-        return bus->rules.n_asked == 0 && bus->missed_us == DN__NEVER;
-}
-
 static dn_center *poster, *observed;
 static tally heard;
 
@@ -226,7 +217,7 @@ static test_bus *begin_two_centers(void)
         observed = open_center(test_bus_address(bus));
         tally_observe(observed, "N", &heard);
         WAIT_UNTIL_EQ(dn_center_is_on_bus(poster), 1);
-        WAIT_UNTIL(has_settled(poster));
+        WAIT_UNTIL(dbus_has_settled(dbus_of(poster)));
         return bus;
 }
 
@@ -263,7 +254,7 @@ TEST_ON_BUS(aPostInATableThatWasLeftIsHeardThoughTheNextOneIsRemoved)
         post_ok(poster, "other");
         remove_table();
         await_next_table();
-        WAIT_UNTIL(has_settled(observed));
+        WAIT_UNTIL(dbus_has_settled(dbus_of(observed)));
         before = heard.n_posts;
         remove_table();
         post_ok(poster, "N");
@@ -292,6 +283,22 @@ TEST_NO_BUS(postsCountedBeforeTheTableWasLeftAreHeard)
         remove_table();
         look();
         WAIT_UNTIL_EQ(seen.n_posts, 3 + 1);
+}
+
+/* Once with the post, once with the move. */
+TEST_NO_BUS(aPostThatIsCountedAgainIsHeardOnceByItsOwnProcess)
+{
+        static tally seen;
+
+        test_bus_use_none();
+        tally_observe(dn_center_darwin(), "N", &seen);
+        remove_table();
+        dn__region_set_moved(atomic_load(&dn__hub_find(dn_center_darwin())->member.region));
+        post_ok(dn_center_darwin(), "N");
+        CHECK(is_there());
+        post_ok(dn_center_darwin(), "N");
+        fence_executor();
+        CHECK_EQ(seen.n_posts, 2 + 1);
 }
 
 static dn__region *to_leave;

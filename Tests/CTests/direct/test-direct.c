@@ -1,6 +1,8 @@
 /* Posts that reach other processes through the table. */
+#include <errno.h>
 #include <signal.h>
 
+#include "delivery/hub.h"
 #include "direct/ring.h"
 #include "roles.h"
 #include "shm.h"
@@ -66,6 +68,25 @@ TEST_NO_BUS(aStoppedProcessHearsEachNameOnceItContinues)
         WAIT_UNTIL_EQ(child_posts(child, 0), 100);
         WAIT_UNTIL_EQ(child_posts(child, 1), 1);
         CHECK_EQ(test_child_wait(child), 0);
+}
+
+/* Another thread has moved the process to another table since the post was counted. */
+TEST_NO_BUS(aPostThatWasCountedInAnotherTableIsReported)
+{
+        static tally seen;
+        dn__post post = {.generation = 1};
+        dn__carrier *direct;
+        dn__region *region;
+
+        test_bus_use_none();
+        tally_observe(dn_center_darwin(), "N", &seen);
+        direct = dn__hub_find(dn_center_darwin())->direct;
+        region = atomic_load(&dn__hub_find(dn_center_darwin())->member.region);
+        CHECK_EQ(dn__name_init(&post.name, "N", DN__REACH_BEYOND), 0);
+        post.region_id = region->id;
+        CHECK_EQ(direct->ops->post(direct, &post), 0);
+        post.region_id = region->id + 1;
+        CHECK_EQ(direct->ops->post(direct, &post), -ESTALE);
 }
 
 static void count_taken(void *context, size_t slot_index)
