@@ -1,4 +1,8 @@
 /* The reading of messages: posts, those of other tables, and all that are none. */
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "bus/state.h"
 #include "lone-carrier.h"
 
 static test_peer *peer;
@@ -88,6 +92,59 @@ TEST_ON_BUS(aBurstMakesTheTableBeLookedAtOnce)
                 test_peer_post(peer, "N");
         WAIT_UNTIL_EQ(self.n_posts, 40);
         WAIT_UNTIL(self.n_missed > n_before);
+        lone_close(&self);
+}
+
+static bool has_unread(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
+{
+        int n_bytes = 0;
+
+        return ioctl(sd_bus_get_fd(dbus->connection.bus), FIONREAD, &n_bytes) == 0 && n_bytes > 0;
+}
+
+static size_t count_waiting(dn__dbus *dbus)
+{
+        DN__AUTO_LOCK(&dbus->lock);
+        return dbus->waiting.n_posts;
+}
+
+/* The first post of a sender waits until its user is known; the next one need not. Under the lock
+ * the carrier reads nothing, so that it then finds the answer and the next post together. */
+static void post_twice(lone_carrier *self, test_bus *bus, const char *name)
+{
+        test_peer *sender = test_peer_open(test_bus_address(bus));
+        dn__dbus *dbus = dn__dbus_of(self->carrier);
+        unsigned n_posts = self->n_posts;
+
+        dn__lock_acquire(&dbus->lock);
+        test_peer_post_full(sender, interface, name, 1, 7);
+        WAIT_UNTIL(has_unread(dbus));
+        test_bus_pause(bus);
+        dn__lock_release(&dbus->lock);
+        WAIT_UNTIL_EQ(count_waiting(dbus), 1);
+        dn__lock_acquire(&dbus->lock);
+        test_bus_resume(bus);
+        test_peer_post_full(sender, interface, name, 2, 7);
+        test_peer_sync(sender);
+        dn__lock_release(&dbus->lock);
+        WAIT_UNTIL_EQ(self->n_posts, n_posts + 2);
+        CHECK_EQ(self->posts[n_posts].generation, 1);
+        CHECK_EQ(self->posts[n_posts + 1].generation, 2);
+        test_peer_close(sender);
+}
+
+TEST_ON_BUS(aPostDoesNotOvertakeAnEarlierOneWhoseSenderWasUnknown)
+{
+        static lone_carrier self;
+        const char *name = FORMAT("user.uid.%u.x", geteuid());
+        test_bus *bus = test_bus_begin();
+
+        test_wire_interface(name, interface);
+        lone_open(&self, &dn__wire_darwin, NULL);
+        lone_start(&self);
+        lone_hold(&self, name);
+        for (int i = 0; i < 3; i++) /* each sender is new */
+                post_twice(&self, bus, name);
         lone_close(&self);
 }
 
