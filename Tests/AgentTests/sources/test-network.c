@@ -110,11 +110,7 @@ TEST(manyChangesAreHeardAtMostEvery100Ms)
         uint64_t began_us = test_now_us();
 
         ip("-batch - <<END\n"
-           "address add 10.1.2.1/24 dev lo\n"
-           "address add 10.1.2.2/24 dev lo\n"
-           "address add 10.1.2.3/24 dev lo\n"
-           "address add 10.1.2.4/24 dev lo\n"
-           "address add 10.1.2.5/24 dev lo\n"
+           "$(seq -f 'address add 10.1.2.%g/24 dev lo' 1 200)\n"
            "END");
         stage_expect(&stage, change);
         while (stage_next(&stage, 300) == change)

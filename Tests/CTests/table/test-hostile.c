@@ -259,6 +259,7 @@ static void check_use_without_slot(void)
         await_bus(dn_center_darwin());
         int token = add_check("N"), called = add_callback("N", &seen);
         uint64_t n_before = seen.n_calls;
+        uint64_t n_signals = statistic(DN_STATISTIC_SIGNALS_RECEIVED);
 
         CHECK(is_changed(token));
         CHECK(!is_changed(token));
@@ -276,6 +277,9 @@ static void check_use_without_slot(void)
         CHECK(is_changed(token)); /* it knows its own posts immediately */
         CHECK(!is_changed(token));
         WAIT_UNTIL_EQ(seen.n_calls, n_before + 2);
+        WAIT_UNTIL(statistic(DN_STATISTIC_SIGNALS_RECEIVED) > n_signals + 1); /* its own, too */
+        fence_executor();
+        CHECK_EQ(seen.n_calls, n_before + 2);
         end_member(child);
         CHECK_EQ(notify_cancel(token), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_cancel(called), NOTIFY_STATUS_OK);
