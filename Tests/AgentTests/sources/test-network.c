@@ -78,6 +78,9 @@ TEST(addressesAndRoutesAreHeard)
         ip("address add 10.1.2.3/24 dev lo");
         stage_expect(&stage, nwi);
         stage_expect_nothing(&stage);
+        ip("address change 10.1.2.3/24 dev lo preferred_lft 0"); /* deprecated */
+        stage_expect(&stage, nwi);
+        stage_expect_nothing(&stage);
         ip("route add 10.9.0.0/16 dev lo");
         stage_expect(&stage, nwi);
 }

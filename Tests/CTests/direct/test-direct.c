@@ -89,6 +89,22 @@ TEST_NO_BUS(aPostThatWasCountedInAnotherTableIsReported)
         CHECK_EQ(direct->ops->post(direct, &post), -ESTALE);
 }
 
+/* It was counted, but its poster has not rung yet. */
+TEST_NO_BUS(aPostBeforeARegistrationIsHeardByEarlierObserversAlone)
+{
+        static tally earlier, later;
+
+        test_bus_use_none();
+        tally_observe(dn_center_darwin(), "N", &earlier);
+        AUTO_REGION *region = enter_table("none");
+        dn__slot_count_post(find(region, "N"));
+        tally_observe(dn_center_darwin(), "N", &later);
+        WAIT_UNTIL_EQ(earlier.n_posts, 1);
+        post_ok(dn_center_darwin(), "N");
+        WAIT_UNTIL_EQ(earlier.n_posts, 2);
+        WAIT_UNTIL_EQ(later.n_posts, 1);
+}
+
 static void count_taken(void *context, size_t slot_index)
 {
         ++*(unsigned *)context;
