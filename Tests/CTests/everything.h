@@ -15,6 +15,10 @@ static inline void everything_event(const dn_event *event, void *context)
 {
 }
 
+static inline void everything_work(void *argument)
+{
+}
+
 static inline void everything_bus(dn_center *center, bool is_on_bus, void *context)
 {
 }
@@ -109,6 +113,7 @@ static inline void call_observers(dn_center *center)
         CHECK_EQ(dn_center_get_statistic(center, DN_STATISTIC_NAMES, &value), 0);
         CHECK_EQ(dn_center_set_executor(center, dn_executor_delivery_thread()), 0);
         CHECK_EQ(dn_center_set_executor(center, NULL), 0);
+        CHECK_EQ(dn_center_enqueue(center, everything_work, NULL), 0);
 }
 
 static inline void call_centers(void)

@@ -268,6 +268,11 @@ static void lead_to_work_of_the_host(void)
         CHECK_EQ(executor->enqueue(executor->context, act, NULL), 0);
 }
 
+static void lead_to_work_of_a_center(void)
+{
+        CHECK_EQ(dn_center_enqueue(dn_center_darwin(), act, NULL), 0);
+}
+
 static void lead_to_outcome(void)
 {
         dn_call_plan plan = {.service = SERVICE, .kind = KIND("Nothing"), .timeout_us = FOREVER};
@@ -426,6 +431,7 @@ static const kind kinds[] = {
         {"callback", lead_to_callback, REFUSED, false, false},
         {"list", lead_to_list, CALLED, false, false},
         {"work of the host", lead_to_work_of_the_host, CALLED, false, false},
+        {"work of a center", lead_to_work_of_a_center, REFUSED, false, false},
         {"outcome", lead_to_outcome, REFUSED, true, false},
         {"service", lead_to_service, REFUSED, true, false},
         {"permission", lead_to_permission, REFUSED, true, false},

@@ -370,7 +370,7 @@ int dn_watch_open(const char *bus, const char *prefix, const dn_watcher *watcher
                 watch_free(watch);
                 return r;
         }
-        dn__gate_keep();
+        dn__gate_keep(DN__GATE_CALL);
         *ret_watch = watch;
         return 0;
 }
@@ -387,7 +387,7 @@ dn_watch *dn_watch_close(dn_watch *watch)
         if (!is_own(watch))
                 return NULL;
         watch_free(watch);
-        dn__gate_keep_no_more();
+        dn__gate_keep_no_more(DN__GATE_CALL);
         return NULL;
 }
 

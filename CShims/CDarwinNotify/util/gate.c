@@ -71,14 +71,14 @@ void dn__gate_leave(const dn__gate_pass *pass)
         (void)pthread_setcancelstate(pass->cancel_state, NULL);
 }
 
-void dn__gate_keep(void)
+void dn__gate_keep(dn__gate_kind kind)
 {
-        (void)atomic_fetch_add(&lines[0].n_inside[DN__GATE_CALL], 1);
+        (void)atomic_fetch_add(&lines[0].n_inside[kind], 1);
 }
 
-void dn__gate_keep_no_more(void)
+void dn__gate_keep_no_more(dn__gate_kind kind)
 {
-        (void)atomic_fetch_sub(&lines[0].n_inside[DN__GATE_CALL], 1);
+        (void)atomic_fetch_sub(&lines[0].n_inside[kind], 1);
 }
 
 bool dn__gate_is_inside(void)

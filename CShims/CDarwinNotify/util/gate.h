@@ -35,9 +35,10 @@ typedef enum dn__gate_kind {
 dn__gate_pass dn__gate_enter(dn__gate_kind kind);
 void dn__gate_leave(const dn__gate_pass *pass);
 
-/* Counts as a call until the host has closed what it has opened. In the process that opened it. */
-void dn__gate_keep(void);
-void dn__gate_keep_no_more(void);
+/* Counts as a call until the host has closed what it has opened, or as work from when it is queued.
+ * In one process. */
+void dn__gate_keep(dn__gate_kind kind);
+void dn__gate_keep_no_more(dn__gate_kind kind);
 
 /* Returns whether the caller is inside a call, or on a thread of the library. */
 bool dn__gate_is_inside(void);

@@ -50,6 +50,23 @@ TEST(threadsAreMadeWhenANameIsRegistered)
         end_member(other);
 }
 
+static void ignore_work(void *argument)
+{
+}
+
+TEST_NO_BUS(workForWhichThereIsNoThreadIsRefused)
+{
+        dn_center *center = open_center("none");
+
+        SKIP_IF(TEST_HAS_SANITIZER, "a sanitizer has a pthread_create() of its own");
+        refuses_threads = true;
+        CHECK_EQ(dn_center_enqueue(center, ignore_work, NULL), -EAGAIN);
+        refuses_threads = false;
+        CHECK_EQ(dn_center_enqueue(center, ignore_work, NULL), 0);
+        CHECK_EQ(dn_shutdown(), 0); /* the refused work does not count */
+        dn_center_unref(center);
+}
+
 /* --- shared futexes --------------------------------------------------------------------------- */
 
 static void refuse_shared_futexes(void)

@@ -81,10 +81,19 @@ TEST_NO_BUS(callsOfManyThreadsAreCountedOnce)
 
 TEST_NO_BUS(whatTheHostHasToCloseCountsAsACall)
 {
-        dn__gate_keep();
+        dn__gate_keep(DN__GATE_CALL);
         CHECK(has_others());
-        dn__gate_keep_no_more();
+        dn__gate_keep_no_more(DN__GATE_CALL);
         CHECK(!has_others());
+}
+
+TEST_NO_BUS(queuedWorkCountsAsWork)
+{
+        dn__gate_keep(DN__GATE_WORK);
+        CHECK(!has_others());
+        CHECK(dn__gate_has_others(DN__GATE_WORK));
+        dn__gate_keep_no_more(DN__GATE_WORK);
+        CHECK(!dn__gate_has_others(DN__GATE_WORK));
 }
 
 static void *be_cancelled_inside(void *argument)

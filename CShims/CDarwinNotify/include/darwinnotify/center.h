@@ -111,6 +111,28 @@ DN_EXPORT dn_center *dn_center_unref(dn_center *center);
  */
 DN_EXPORT int dn_center_set_executor(dn_center *center, const dn_executor *executor);
 
+/**
+ * Runs work once on the thread that dn_executor_inline() means for a center, behind the callbacks
+ * and the work that wait there already, and never before this has returned on that thread. Posts
+ * are received in between, however much work is enqueued. Starts the thread if needed, even before
+ * the center is used otherwise.
+ *
+ * Work must not block: while it runs, the process hears of no other post through shared memory.
+ *
+ * Accepted work also runs if the center closes first. Work that waits when exit() begins does not
+ * run any more. A forked child does not run the work of its parent; work enqueued in the child runs
+ * on a thread of the child. dn_shutdown() waits for work as it does for callbacks, and work that is
+ * enqueued afterwards opens the center again.
+ *
+ * @param center  a Darwin or distributed center.
+ *
+ * Errors:   -EINVAL if `center` or `work` is NULL, or it is the local center; -ENOMEM; -EAGAIN if
+ *           the thread cannot be started. The work then never runs.
+ * Threads:  any.
+ * Apple:    none; CFRunLoopPerformBlock() for the run loop of the center.
+ */
+DN_EXPORT int dn_center_enqueue(dn_center *center, dn_work_fn work DN_SENDABLE, void *argument);
+
 /** What observers of a center can select by, besides a name. */
 typedef enum dn_objects {
         DN_OBJECTS_NONE,     /**< Nothing: objects are ignored. */
