@@ -134,8 +134,8 @@ let package = Package(
       dependencies: [
         "CFNotificationCenter", "DarwinNotify", "Delegation", "DistributedNotifications",
         "RemoteHandlers", "Wormhole", "TestSupport", "TestTools",
-        "apple-sources", "apple-sources-5", "group-peer", "ios-app", "ios-extension",
-        "wormhole-peer",
+        "apple-sources", "apple-sources-5", "executor-loop", "executor-loop-5", "group-peer",
+        "ios-app", "ios-extension", "wormhole-peer",
       ]
         + (examples + remotes + mainThreadShapes + ["WormholeCommand", "notifyrelay", "notifyutil"])
         .map { .target(name: $0) },
@@ -187,6 +187,12 @@ let package = Package(
       name: "apple-sources-5",
       dependencies: ["CFNotificationCenter", "DistributedNotifications", "notify"],
       path: "Tests/Programs/apple-sources-5", swiftSettings: [.swiftLanguageMode(.v5)]),
+    program("executor-loop", in: "Tests/Programs"),
+    // A link to the same folder.
+    .executableTarget(
+      name: "executor-loop-5", dependencies: ["DarwinNotify"],
+      path: "Tests/Programs/executor-loop-5",
+      swiftSettings: [.swiftLanguageMode(.v5)] + checkedSwift),
     // As people have written them for iOS: the one in Swift 5.
     .executableTarget(
       name: "ios-app", dependencies: ["CFNotificationCenter"], path: "Examples/ios-port/ios-app",

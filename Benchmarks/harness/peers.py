@@ -56,9 +56,9 @@ def list_peers(arguments):
 
 
 def list_ours(c, swift, suffix="", env=None):
-    def ours(name, group, *command, kinds=OURS, can_observe=True):
+    def ours(name, group, *command, kinds=OURS, can_observe=True, only=""):
         return Peer(name + suffix, tuple(map(str, command)), kinds, group, "ours", can_observe,
-                    env or {})
+                    env or {}, only)
 
     yield from (ours(f"userInfo, {title}", "info", swift / "peer-distributed", kind, kinds=DBUS)
                 for kind, title in (("inline", ".inline"), ("closure", ".queue"),
@@ -67,7 +67,9 @@ def list_ours(c, swift, suffix="", env=None):
     yield from (ours(f"c-{kind}", "posts", c / "peer-darwin", kind)
                 for kind in ("inline", "thread", "loop"))
     yield from (ours(f"swift-{kind}", "posts", swift / "peer-swift", kind)
-                for kind in ("inline", "closure", "sequence"))
+                for kind in ("inline", "executor", "closure", "sequence"))
+    yield from (ours(f"swift-{kind}", "posts", swift / "peer-swift", kind, only="latency")
+                for kind in ("main-closure", "main-sequence"))
     for group, n_bytes, kinds in (("small", 100, ("inline", "queue")),
                                   ("medium", 64 << 10, ("inline", "queue")),
                                   ("large", 1 << 20, ("inline",))):

@@ -71,7 +71,7 @@ extension DarwinNotificationCenter {
   public func notifications(
     withPrefix prefix: String
   ) throws -> QueuedNotifications<NotificationEvent> {
-    try QueuedNotifications { delivery, handler in
+    try QueuedNotifications(wokenOn: executor) { delivery, handler in
       try self.observe(withPrefix: prefix, on: delivery, handler)
     }
   }

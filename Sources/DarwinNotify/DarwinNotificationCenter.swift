@@ -13,8 +13,8 @@ internal import Dispatch
 ///
 /// The corresponding C type is `dn_center`.
 public final class DarwinNotificationCenter: Sendable {
-  nonisolated(unsafe) let center: OpaquePointer
-  // The pointer never changes. C accepts it on any thread.
+  let executor: CenterExecutor
+  var center: OpaquePointer { executor.center }
 
   /// Whether no bus will ever serve the center: it was made by ``isolated()``.
   package let isIsolated: Bool
@@ -43,12 +43,8 @@ public final class DarwinNotificationCenter: Sendable {
 
   private init(adopting center: OpaquePointer?, isIsolated: Bool = false) {
     guard let center else { preconditionFailure("C returned success without a center") }
-    self.center = center
+    executor = CenterExecutor(adopting: center)
     self.isIsolated = isIsolated
-  }
-
-  deinit {
-    closeInBackground(center)
   }
 
   /// Posts a notification.

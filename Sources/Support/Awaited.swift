@@ -57,4 +57,22 @@
       if isOver { continuation.resume() }
     }
   }
+
+  /// Does what ``wait(isolation:until:)`` does. A task of the main actor is woken on the executor,
+  /// usually that of the thread that wakes it.
+  ///
+  /// It would otherwise be woken on a thread of the pool, and go to the main thread from there.
+  /// Tasks of other actors would stay on the executor after they have waited.
+  @inlinable package func wait(
+    isolation: isolated (any Actor)?, wokenOn executor: (any TaskExecutor)?,
+    until isReady: (Value) -> Bool
+  ) async {
+    guard let executor, isolation === MainActor.shared, !state.withLock({ isReady($0.value) })
+    else {
+      return await wait(isolation: isolation, until: isReady)
+    }
+    await withTaskExecutorPreference(executor, isolation: isolation) {
+      await wait(isolation: isolation, until: isReady)
+    }
+  }
 }

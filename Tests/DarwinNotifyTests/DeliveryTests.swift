@@ -83,8 +83,3 @@ struct DeliveryTests {
     withExtendedLifetime(observations) {}
   }
 }
-
-private func currentThreadName() -> String {
-  let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
-  return name?.trimmingCharacters(in: .newlines) ?? ""
-}

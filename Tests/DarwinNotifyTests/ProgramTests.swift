@@ -29,4 +29,14 @@ struct ProgramTests {
     await program.waitForLine("delivered com.example.changed")
     await program.waitForSuccess()
   }
+
+  @Test(arguments: ["executor-loop", "executor-loop-5"])
+  func theTaskExecutorWorksInEachLanguageMode(_ shape: String) async throws {
+    let bus = try PrivateBus()
+    let program = try Program(shape, [name.rawValue], on: bus)
+    await program.waitForLine("ready")
+    try bus.makePeer().post(name)
+    await program.waitForLine("received com.example.changed")
+    await program.waitForSuccess()
+  }
 }

@@ -1,5 +1,6 @@
 // DarwinNotify in Swift; the first argument says who hears: a closure, which is called directly
-// (inline) or on a queue (closure), or a sequence.
+// (inline), on a queue (closure) or on the main queue (main-closure); or a sequence, which is read
+// by a task (sequence), on the center's executor (executor) or on the main actor (main-sequence).
 //
 // A sequence keeps what its task has not taken yet as one event that counts the posts.
 
@@ -27,9 +28,16 @@ func observeWithSequence(
 ) -> Int32 {
   guarded {
     let heard = Heard(function, context)
-    let notifications = try DarwinNotificationCenter.shared.notifications(named: name(text))
-    Task {
-      for await event in notifications { heard(event.coalesced) }
+    let center = DarwinNotificationCenter.shared
+    let notifications = try center.notifications(named: name(text))
+    if kind == "main-sequence" {
+      Task { @MainActor in
+        for await event in notifications { heard(event.coalesced) }
+      }
+    } else {
+      Task(executorPreference: kind == "executor" ? center.taskExecutor : nil) {
+        for await event in notifications { heard(event.coalesced) }
+      }
     }
   }
 }
@@ -42,7 +50,7 @@ enum PeerSwift {
     peer.connect = {
       guarded { try DarwinNotificationCenter.shared.post("org.example.bench.hello") }
     }
-    if kind == "sequence" {
+    if ["sequence", "executor", "main-sequence"].contains(kind) {
       peer.observe = observeWithSequence
     } else {
       peer.observe = observeWithClosure

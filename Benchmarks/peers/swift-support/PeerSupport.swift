@@ -22,14 +22,19 @@ package struct Heard: Sendable {
   }
 }
 
-/// Keeps the observers until the process ends; used only by the main thread.
+/// Keeps the observers until the process ends; used only by the thread of the commands.
 package nonisolated(unsafe) var observations: [NotificationObservation] = []
 // The commands register one after the other, before they wait.
 
-/// Who hears: a closure, which is called inline (inline) or on a queue (closure), or a sequence.
+/// Who hears: a closure, which is called inline (inline), on a queue (closure) or on the main queue
+/// (main-closure), or a sequence.
 package let kind = CommandLine.arguments.dropFirst().first
-package let delivery =
-  kind == "inline" ? Delivery.inline : .queue(DispatchQueue(label: "bench"))
+package let delivery: Delivery =
+  switch kind {
+  case "inline": .inline
+  case "main-closure": .main
+  default: .queue(DispatchQueue(label: "bench"))
+  }
 
 /// Runs what may throw; returns a number to C.
 package func guarded(_ work: () throws -> Void) -> Int32 {
@@ -55,8 +60,17 @@ package func pace() -> Int32 {
   }
 }
 
-/// Runs the commands of a contender, and ends the process.
+/// Runs the commands of a contender, and ends the process. Kinds that begin with "main" leave the
+/// main thread to those who hear.
 package func run(_ peer: bench_peer) -> Never {
+  if kind?.hasPrefix("main") == true {
+    DispatchQueue(label: "bench commands").async { runCommands(peer) }
+    dispatchMain()
+  }
+  runCommands(peer)
+}
+
+private func runCommands(_ peer: bench_peer) -> Never {
   var peer = peer
   peer.open = { 0 }
   peer.flush = { guarded { try DarwinNotificationCenter.shared.flush(timeout: .seconds(60)) } }

@@ -12,6 +12,9 @@ internal import DarwinNotifySupport
 ///       refresh(event.name)
 ///     }
 ///
+/// A loop on the main actor is woken without a detour through another thread. In a task that
+/// prefers ``DarwinNotificationCenter/taskExecutor``, the loop runs where the post is received.
+///
 /// The corresponding C function is `dn_center_observe`.
 public struct Notifications: AsyncSequence, Sendable {
   /// The type of the sequence's elements.
@@ -80,8 +83,12 @@ final class NotificationsStorage: Sendable {
   }
 
   /// Returns the next event, or `nil` once the iteration is over.
-  func next(isolation: isolated (any Actor)?) async -> NotificationEvent? {
-    await state.wait(isolation: isolation) { $0.event != nil || $0.isFinished }
+  func next(
+    isolation: isolated (any Actor)?, wokenOn executor: any TaskExecutor
+  ) async -> NotificationEvent? {
+    await state.wait(isolation: isolation, wokenOn: executor) {
+      $0.event != nil || $0.isFinished
+    }
     return state.change { $0.event.take() }
   }
 
@@ -102,6 +109,7 @@ extension NotificationEvent {
 /// The registration of one iteration, which ends with the last reference.
 final class NotificationsRegistration: Sendable {
   private let storage: NotificationsStorage
+  private let executor: CenterExecutor
   private let observation: NotificationObservation
 
   init(
@@ -109,13 +117,14 @@ final class NotificationsRegistration: Sendable {
   ) throws {
     let storage = NotificationsStorage()
     self.storage = storage
+    executor = center.executor
     observation = try center.observe(name, on: .inline) { storage.receive($0) }
   }
 
   /// Returns the next event, or `nil` once the task is cancelled.
   func next(isolation: isolated (any Actor)?) async -> NotificationEvent? {
     await withTaskCancellationHandler {
-      await storage.next(isolation: isolation)
+      await storage.next(isolation: isolation, wokenOn: executor)
     } onCancel: {
       observation.cancel()
       storage.finish()

@@ -26,8 +26,16 @@ public struct QueuedNotifications<Element: Sendable>: AsyncSequence, Sendable {
   /// `nil` if there is nothing to register.
   private let source: RegistrationSource<QueuedRegistration<Element>>?
 
-  package init(_ register: @escaping Register) throws {
-    source = try RegistrationSource { try QueuedRegistration(register) }
+  /// Registers a handler for each iteration, for the first one now.
+  ///
+  /// - Parameters:
+  ///   - executor: that of the thread that calls the handlers, if there is one.
+  ///   - register: registers a handler.
+  /// - Throws: what `register` throws.
+  package init(
+    wokenOn executor: (any TaskExecutor)? = nil, _ register: @escaping Register
+  ) throws {
+    source = try RegistrationSource { try QueuedRegistration(wokenOn: executor, register) }
   }
 
   private init() {
@@ -75,10 +83,14 @@ extension QueuedNotifications.Iterator: Sendable {}
 /// their number and their size, and each is decoded when it is asked for.
 final class QueuedRegistration<Element: Sendable>: Sendable {
   private let pipe = WorkPipe()
+  private let executor: (any TaskExecutor)?
   private let arrived = Locked<Element?>(nil)
   private let observation: NotificationObservation
 
-  init(_ register: QueuedNotifications<Element>.Register) throws {
+  init(
+    wokenOn executor: (any TaskExecutor)?, _ register: QueuedNotifications<Element>.Register
+  ) throws {
+    self.executor = executor
     let (pipe, arrived) = (pipe, arrived)
     observation = try register(.loop { pipe.add($0) }) { element in
       arrived.withLock { $0 = element }
@@ -93,7 +105,7 @@ final class QueuedRegistration<Element: Sendable>: Sendable {
   func next(isolation: isolated (any Actor)?) async -> Element? {
     await withTaskCancellationHandler {
       // A piece of work may bring nothing: its post was dropped to make room.
-      while let work = await pipe.next(isolation: isolation) {
+      while let work = await pipe.next(isolation: isolation, wokenOn: executor) {
         work()
         if let element = arrived.withLock({ $0.take() }) { return element }
       }

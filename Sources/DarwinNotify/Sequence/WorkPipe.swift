@@ -42,8 +42,10 @@ final class WorkPipe: Sendable {
   }
 
   /// Returns the next piece, which the caller has to run, or `nil` once the pipe is finished.
-  func next(isolation: isolated (any Actor)?) async -> Piece? {
-    await state.wait(isolation: isolation) { !$0.isEmpty || $0.isFinished }
+  func next(
+    isolation: isolated (any Actor)?, wokenOn executor: (any TaskExecutor)? = nil
+  ) async -> Piece? {
+    await state.wait(isolation: isolation, wokenOn: executor) { !$0.isEmpty || $0.isFinished }
     return state.change { $0.take() }
   }
 

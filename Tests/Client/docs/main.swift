@@ -1,4 +1,4 @@
-// Compiles the snippets of docs/wormhole.md, which check-readme looks for here.
+// Compiles snippets of docs/wormhole.md and of pages in Sources; check-readme looks for them.
 import DarwinNotify
 import Foundation
 import Wormhole
@@ -46,6 +46,21 @@ func show(_ value: Bool?) {}
 func show(_ dishes: [Dish]) {}
 func reload(_ id: Int64? = nil) async throws {}
 func apply(_ theme: String) {}
+
+func render() -> [UInt8] { [] }
+
+func counting(on center: DarwinNotificationCenter, with counter: Counter) throws {
+  let changes = try center.notifications(named: "com.example.changed")
+  let task = Task(executorPreference: center.taskExecutor) {
+    for await _ in changes { await counter.increase() }
+  }
+  task.cancel()
+}
+
+func drawing() async {
+  let image = await withTaskExecutorPreference(globalConcurrentExecutor) { render() }
+  print(image.count)
+}
 
 func forwarding(_ hole: Wormhole) throws {
   let main = Delivery.loop { OperationQueue.main.addOperation($0) }
