@@ -31,6 +31,14 @@ namespace DarwinNotify {
 		public int observe_filtered (Filter filter, owned Handler handler, Executor? executor, out Observer observer);
 	}
 
+	[CCode (cname = "dn_sender", has_type_id = false, has_copy_function = false, has_destroy_function = false)]
+	public struct Sender {
+		public unowned string? name;
+		public uint32 user;
+		public int32 process;
+		public bool is_own;
+	}
+
 	[CCode (cname = "dn_event", has_type_id = false, has_copy_function = false, has_destroy_function = false)]
 	public struct Event {
 		public unowned Center center;
@@ -40,6 +48,7 @@ namespace DarwinNotify {
 		public uint64 n_posts;
 		public uint64 n_dropped;
 		public bool may_have_missed;
+		public unowned Sender? sender;
 	}
 
 	[CCode (has_typedef = false)]

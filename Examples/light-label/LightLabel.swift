@@ -74,8 +74,8 @@ extension Wormhole.Message {
   }
 }
 
-func by(_ sender: Wormhole.Sender?) -> String {
-  sender.map { ", by \($0.pid)" } ?? ""
+func by(_ sender: Sender?) -> String {
+  sender.map { ", by \($0.process ?? 0)" } ?? ""
 }
 
 /// Prints a line at once, even into a pipe.

@@ -20,7 +20,7 @@ enum RemotePlayer {
       guard let track = tracks.first(where: { $0.number == request.number }) else {
         throw PlayError.noSuchTrack(number: request.number, count: tracks.count)
       }
-      say("plays \(track.title) for process \(RemoteCaller.current?.process ?? 0)")
+      say("plays \(track.title) for process \(RemoteService.caller?.process ?? 0)")
       do {
         try await Task.sleep(for: .seconds(request.seconds ?? 0))
       } catch {

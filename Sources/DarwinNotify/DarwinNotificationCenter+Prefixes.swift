@@ -82,6 +82,7 @@ extension NotificationEvent {
   fileprivate init(_ event: dn_event) {
     self.init(
       name: NotificationName(String(cString: event.name)),
-      coalesced: Int(clamping: event.n_posts), dropped: Int(clamping: event.n_dropped))
+      coalesced: Int(clamping: event.n_posts), dropped: Int(clamping: event.n_dropped),
+      sender: Sender(of: event))
   }
 }

@@ -1,6 +1,7 @@
 // Ends a registration.
 
 internal import CDarwinNotify
+public import DarwinNotifySupport
 internal import Dispatch
 
 /// A registered handler. The registration ends with this object.
@@ -113,15 +114,26 @@ public struct NotificationEvent: Hashable, Sendable {
   /// corresponding C field is `n_dropped`.
   public let dropped: Int
 
+  /// The process that posted it, if it is known; `nil` if several may have.
+  ///
+  /// The posts of this process are known, unless they were merged: `sender?.isOwn != true` leaves
+  /// them out. Other processes are counted, not named: an observer of a prefix gets the connection
+  /// of a post that no table counts. The corresponding C field is `sender`.
+  public let sender: Sender?
+
   /// Creates an event, for example to test a listener.
   ///
   /// - Parameters:
   ///   - name: the name that was posted.
   ///   - coalesced: how many posts the event stands for, 1 or more.
   ///   - dropped: how many posts before it are missing.
-  public init(name: NotificationName, coalesced: Int = 1, dropped: Int = 0) {
+  ///   - sender: the process that posted it.
+  public init(
+    name: NotificationName, coalesced: Int = 1, dropped: Int = 0, sender: Sender? = nil
+  ) {
     self.name = name
     self.coalesced = coalesced
     self.dropped = dropped
+    self.sender = sender
   }
 }

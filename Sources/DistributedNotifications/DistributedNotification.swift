@@ -1,6 +1,7 @@
 // A notification, as an observer of the distributed center receives it.
 
 internal import DarwinNotify
+public import DarwinNotifySupport
 public import Foundation
 
 /// One delivery of a distributed notification.
@@ -44,6 +45,12 @@ public struct DistributedNotification: Sendable {
   ///
   /// The corresponding C field is `may_have_missed`.
   public var mayHaveMissed: Bool { event.mayHaveMissed }
+
+  /// The process that posted it; `nil` if it stands for several posts.
+  ///
+  /// Of another process, only `connection` is known. `sender?.isOwn != true` leaves out the posts
+  /// of this process. The corresponding C field is `sender`.
+  public var sender: Sender? { event.sender }
 }
 
 extension Notification {

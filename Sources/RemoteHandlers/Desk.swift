@@ -9,7 +9,7 @@ struct Inquiry: Sendable {
   let id: UInt64
   let kind: String
   let arguments: PropertyList
-  let caller: RemoteCaller
+  let caller: Sender
   let answer: @Sendable (PropertyList) -> Void
   let refuse: @Sendable (Refusal) -> Void
 }
@@ -19,7 +19,7 @@ extension Inquiry {
   init(_ request: IncomingRequest) {
     self.init(
       id: request.info.id, kind: request.info.kind, arguments: request.arguments,
-      caller: RemoteCaller(request.info), answer: { request.answer($0) },
+      caller: request.info.caller, answer: { request.answer($0) },
       refuse: { request.refuse($0.name, $0.message, $0.details) })
   }
 }
@@ -42,11 +42,11 @@ final class Desk: Sendable {
   }
 
   private let bus: HandlerBus
-  private let isAllowed: (@Sendable (RemoteCaller) -> Bool)?
+  private let isAllowed: (@Sendable (Sender) -> Bool)?
   private let state = Locked(State())
 
   /// Creates a desk that asks a function, if there is one, which callers may make requests.
-  init(_ bus: HandlerBus, allowing isAllowed: (@Sendable (RemoteCaller) -> Bool)?) {
+  init(_ bus: HandlerBus, allowing isAllowed: (@Sendable (Sender) -> Bool)?) {
     self.bus = bus
     self.isAllowed = isAllowed
   }
@@ -130,7 +130,7 @@ private func answer<Request: RemoteRequest>(
 ) async {
   do {
     let asked = try decodeArguments(inquiry.arguments, of: Request.self)
-    let response = try await RemoteCaller.$current.withValue(inquiry.caller) {
+    let response = try await RemoteService.$caller.withValue(inquiry.caller) {
       try await bus.answer(asked)
     }
     inquiry.answer(try encodeResponse(response))

@@ -2,7 +2,6 @@
 
 internal import DarwinNotify
 internal import DarwinNotifySupport
-internal import Glibc
 
 /// A service of a center that no bus will ever serve: it answers the callers that use the same
 /// center. Requests are encoded as for a bus.
@@ -124,7 +123,7 @@ final class Loopback: Sendable {
         last += 1
         return last
       },
-      kind: kind, arguments: arguments, caller: .thisProcess,
+      kind: kind, arguments: arguments, caller: .current,
       answer: { promise.provide(.success($0)) },
       refuse: { promise.provide(.failure($0)) })
     if desk.exports(kind) {
@@ -139,10 +138,4 @@ final class Loopback: Sendable {
       desk.cancel(inquiry.id)
     }
   }
-}
-
-extension RemoteCaller {
-  /// The caller of a request without a bus.
-  fileprivate static let thisProcess = RemoteCaller(
-    name: ":loopback", user: geteuid(), process: getpid())
 }

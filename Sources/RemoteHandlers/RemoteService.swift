@@ -2,7 +2,7 @@
 
 public import DarwinNotify
 @_exported public import Delegation
-internal import DarwinNotifySupport
+public import DarwinNotifySupport
 internal import Dispatch
 
 /// A name on a bus under which the handlers of a `HandlerBus` answer other processes.
@@ -21,6 +21,10 @@ internal import Dispatch
 public final class RemoteService: Sendable {
   /// The name of the service.
   public let name: String
+
+  /// The caller of the request that the current task handles, as its bus reports it; `nil` if it
+  /// did not come through a service.
+  @TaskLocal public static var caller: Sender?
 
   private enum Counter {
     case bus(RequestServer)
@@ -51,7 +55,7 @@ public final class RemoteService: Sendable {
   public init(
     name: String, exporting bus: HandlerBus, _ requests: [any RemoteRequest.Type],
     queueing: Bool = false, on center: DarwinNotificationCenter = .shared,
-    allowing isAllowed: (@Sendable (RemoteCaller) -> Bool)? = nil
+    allowing isAllowed: (@Sendable (Sender) -> Bool)? = nil
   ) async throws {
     let desk = Desk(bus, allowing: isAllowed)
     for request in requests { desk.add(request) }

@@ -107,6 +107,7 @@ typedef struct served {
         dn_request *held[MAX_HELD];
         _Atomic unsigned user; /* of the last caller */
         _Atomic int process;
+        _Atomic bool was_own;
         _Atomic char order[64]; /* the first letters of the texts, as they came */
 } served;
 
@@ -125,6 +126,7 @@ static inline void served_invoke(dn_request *request, const dn_request_info *inf
 
         seen->user = info->caller->user;
         seen->process = info->caller->process;
+        seen->was_own = info->caller->is_own;
         if (text && n < sizeof seen->order - 1)
                 seen->order[n] = text[0];
         if (strcmp(info->kind, KIND("Hold")) == 0) {

@@ -66,6 +66,15 @@ struct DistributedSequenceTests {
     #expect(names == ["com.x", "com.x.y", "com.xy"])
   }
 
+  @Test func theSenderTellsOwnPostsFromOthers() async throws {
+    var iterator = stage.center.notifications(named: .changed).makeAsyncIterator()
+    try stage.center.post(.changed, userInfo: nil)
+    #expect(await iterator.next()?.sender == .current)
+    try stage.poster.post(.changed, userInfo: nil)
+    let other = try #require(await iterator.next()?.sender)
+    #expect(!other.isOwn && other.connection?.hasPrefix(":1.") == true && other.process == nil)
+  }
+
   @Test func aRefusedSequenceReportsItsErrorOnceAndEndsAtOnce() async throws {
     let errors = Log<DistributedNotificationError>()
     stage.center.onError = { errors.append($0) }

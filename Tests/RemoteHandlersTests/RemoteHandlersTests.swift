@@ -128,12 +128,14 @@ struct RemoteHandlersTests {
       switch request.text {
       case "decline": throw Decline("not today")
       case "fail": throw Sadness()
-      default: return [Int(try #require(RemoteCaller.current?.process))]
+      default:
+        let caller = try #require(RemoteService.caller)
+        return [Int(try #require(caller.process)), caller.isOwn ? 1 : 0]
       }
     }
     var service: RemoteService? = try await stage.serve([Search.self])
     #expect(service?.hasName == true)
-    #expect(await stage.search("").hits == [Int(getpid())])
+    #expect(await stage.search("").hits == [Int(getpid()), 1])
     #expect(await stage.search("decline").error?.reasons == ["not today"])
     #expect(await stage.search("fail").remoteError?.detail == "a sad sentence")
     await #expect { try await stage.callers.send(Pause(), to: stage.player) } throws: {
@@ -144,7 +146,7 @@ struct RemoteHandlersTests {
     #expect(!second.hasName)
     service = nil
     #expect(second.hasName)
-    #expect(await stage.search("").hits == [Int(getpid())])
+    #expect(await stage.search("").hits == [Int(getpid()), 1])
   }
 
   @Test(arguments: BusKind.both) func lossOfTheBusIsReportedAtOnce(_ kind: BusKind) async throws {
@@ -380,15 +382,15 @@ struct RemoteHandlersTests {
     let stage = try RemoteStage(kind)
     let isOpen = Log<Bool>()
     stage.handlers.handle(Search.self) { _ in
-      let caller = try #require(RemoteCaller.current)
-      #expect(caller.name.hasPrefix(":"))
+      let caller = try #require(RemoteService.caller)
+      #expect(caller.isOwn == false && caller.connection?.hasPrefix(":") == true)
       return [Int(try #require(caller.process)), Int(try #require(caller.user))]
     }
     let service = try await stage.serve { $0.isSameUser && !isOpen.entries.isEmpty }
     #expect(await stage.search("").sentence?.hasPrefix("failed: not allowed: ") == true)
     isOpen.append(true)
     #expect(await stage.search("").hits == [Int(getpid()), Int(geteuid())])
-    #expect(RemoteCaller.current == nil)
+    #expect(RemoteService.caller == nil)
     withExtendedLifetime(service) {}
   }
 

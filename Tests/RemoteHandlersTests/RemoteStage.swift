@@ -44,7 +44,7 @@ struct RemoteStage {
 
   func serve(
     _ requests: [any RemoteRequest.Type] = [Search.self, Pause.self], queueing: Bool = false,
-    allowing: (@Sendable (RemoteCaller) -> Bool)? = nil
+    allowing: (@Sendable (Sender) -> Bool)? = nil
   ) async throws -> RemoteService {
     try await RemoteService(
       name: Self.name, exporting: handlers, requests, queueing: queueing, on: serving,

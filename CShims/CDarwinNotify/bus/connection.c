@@ -150,6 +150,11 @@ int dn__connection_get_wait(dn__connection *connection, dn__wait *ret_wait)
         return 0;
 }
 
+bool dn__connection_is_own(const dn__connection *connection, const char *sender)
+{
+        return connection->unique_name && strcmp(sender, connection->unique_name) == 0;
+}
+
 bool dn__connection_can_send(dn__connection *connection)
 {
         uint64_t n_queued = 0;

@@ -52,6 +52,9 @@ static inline bool dn__connection_is_ready(const dn__connection *connection)
         return connection->unique_name != NULL;
 }
 
+/* Returns whether a sender is this connection. */
+bool dn__connection_is_own(const dn__connection *connection, const char *sender);
+
 /* Reads, writes or dispatches one message without waiting. Returns 1 if there may be more to do
  * immediately, 0 if not, or a negative errno if the connection is lost. `ret_message` is NULL or
  * owned. */

@@ -121,9 +121,7 @@ void dn__dbus_handle(dn__dbus *dbus, sd_bus_message *message)
         dn__lock_acquire(&dbus->lock);
         if (fits) {
                 note_backlog(dbus, 1);
-                post.origin.is_own = dn__connection_is_ready(&dbus->connection) &&
-                                     strcmp(post.origin.sender,
-                                            dbus->connection.unique_name) == 0;
+                post.origin.is_own = dn__connection_is_own(&dbus->connection, post.origin.sender);
                 post.body.n_lost = dn__numbers_note(&dbus->numbers, &post);
                 is_wanted = is_accepted(dbus, decide(dbus, &post));
                 is_from_elsewhere = is_foreign(dbus, &post);

@@ -222,6 +222,7 @@ static void admit(dn__calls *calls, dn_request *request) DN__REQUIRES(&calls->db
 {
         request->from.user = request->caller->user;
         request->from.process = request->caller->process;
+        request->from.is_own = dn__connection_is_own(&calls->dbus->connection, request->from.name);
         atomic_fetch_add_explicit(&request->n_refs, 1, memory_order_relaxed);
         if (!request->service->handler.allow && request->from.user != geteuid()) {
                 calls->dbus->counts.n_ignored++;

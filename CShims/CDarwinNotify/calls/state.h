@@ -115,7 +115,7 @@ struct dn_service {
 
 struct dn_request {
         dn_request_info info;
-        dn_caller from; /* info.caller */
+        dn_sender from; /* info.caller */
         dn__link link;      /* in the caller's `requests` */
         dn__caller *caller; /* NULL: nobody waits for the answer any more */
         dn__calls *calls;    /* keeps them */

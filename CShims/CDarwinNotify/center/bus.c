@@ -125,7 +125,7 @@ void dn__bus_connection_changed(void *context)
         dn__hub_lock(hub);
         topic = dn__topic_find(hub, &dn__name_bus);
         if (topic)
-                (void)dn__topic_hand_one(topic);
+                (void)dn__topic_hand_one(topic, false);
         dn__hub_unlock_and_run(hub);
 }
 

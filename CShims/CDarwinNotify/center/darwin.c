@@ -24,8 +24,10 @@ static uint64_t hand_to_topic(dn__hub *hub, const dn__post *post) DN__HUB_LOCKED
         bool is_counted = topic && topic->slot && post->generation;
 
         if (is_counted && post->region_id == atomic_load(&hub->member.region)->id)
-                return dn__topic_hand_counted(topic, post->generation);
-        return topic && post->origin.sender && !post->origin.is_own ? dn__topic_hand_one(topic) : 0;
+                return dn__topic_hand_counted(topic, post->generation, false);
+        if (!topic || !post->origin.sender || post->origin.is_own)
+                return 0;
+        return dn__topic_hand_one(topic, false);
 }
 
 /* Once the post is counted. Returns how many posts were new to observers of prefixes. */
@@ -125,9 +127,9 @@ static void post_inside(dn__hub *hub, dn__post *post)
         if (topic->slot) {
                 post->region_id = atomic_load(&hub->member.region)->id;
                 post->generation = dn__slot_count_post(topic->slot);
-                (void)dn__topic_hand_counted(topic, post->generation);
+                (void)dn__topic_hand_counted(topic, post->generation, true);
         } else {
-                (void)dn__topic_hand_one(topic);
+                (void)dn__topic_hand_one(topic, true);
         }
         dn__hub_unlock_and_run(hub);
 }

@@ -25,6 +25,7 @@ static void call_observers(dn__hub *hub, const dn__name *name, const dn__post *p
                 .object = post->body.object,
                 .user_info = post->body.user_info,
                 .n_posts = 1,
+                .sender = &hub->own,
         };
         uint64_t called_id = 0;
         dn__cursor cursor;

@@ -20,7 +20,7 @@ static void take_over(dn_observer *observer, const dn_observer *old) DN__HUB_LOC
         if (topic->has_payloads && old->queue->n_items > 0)
                 observer->n_losses--;
         else if (!topic->has_payloads && observer->seen < topic->sequence)
-                dn__post_queue_count(observer->queue, topic->sequence - 1, 1);
+                dn__post_queue_count(observer->queue, topic->sequence - 1, 1, false);
 }
 
 /* Links an observer into the queue of its executor: at the position of `old` if that is in the
@@ -211,7 +211,7 @@ static void deliver_once(dn_observer *observer) DN__HUB_LOCKED
 
         observer->seen = queue->topic->sequence - 1;
         if (!observer->n_suspends)
-                dn__post_queue_count(queue, observer->seen, 1);
+                dn__post_queue_count(queue, observer->seen, 1, false);
 }
 
 void dn__observer_suspend(dn_observer *observer)

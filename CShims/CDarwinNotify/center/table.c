@@ -90,7 +90,7 @@ static void adopt(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED
 {
         topic->generation = dn__slot_get_generation(slot);
         dn__topic_set_slot(topic, slot);
-        (void)dn__topic_hand_one(topic);
+        (void)dn__topic_hand_one(topic, false);
         dn__carrier_set_counted(topic->hub->bus, topic->hold, true);
 }
 

@@ -134,8 +134,25 @@ static bool receive(dn_observer *observer, const dn__queue_item *item, dn_event 
         return true;
 }
 
+/* Returns who made the last post that an item stands for, perhaps in `other`; NULL if that is not
+ * known. */
+static const dn_sender *find_sender(const dn__post_queue *queue, const dn__queue_item *item,
+                                    dn_sender *other)
+{
+        const dn__origin *origin = item->payload ? &item->payload->post.origin : NULL;
+
+        if (origin ? origin->is_own : item->is_own)
+                return &queue->topic->hub->own;
+        if (!origin || !origin->sender)
+                return NULL;
+        *other = (dn_sender){ .name = origin->sender, .user = UINT32_MAX };
+        return other;
+}
+
 static void deliver(dn__post_queue *queue, const dn__queue_item *item) DN__HUB_LOCKED
 {
+        dn_sender other;
+        const dn_sender *sender = find_sender(queue, item, &other);
         const dn__post *post = item->payload ? &item->payload->post : NULL;
         dn_event event = {
                 .center = queue->topic->hub->center,
@@ -146,8 +163,10 @@ static void deliver(dn__post_queue *queue, const dn__queue_item *item) DN__HUB_L
         dn__cursor cursor;
 
         for (dn__cursor_init(&cursor, queue); cursor.at; dn__cursor_advance(&cursor))
-                if (receive(cursor.at, item, &event))
+                if (receive(cursor.at, item, &event)) {
+                        event.sender = event.n_posts == 1 ? sender : NULL;
                         dn__delivery_invoke(cursor.at, &event);
+                }
 }
 
 /* Delivers an item for each run that has begun. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "util/fork.h"
 
@@ -96,6 +97,7 @@ static dn__per_process *make_hub(void *context)
                 return NULL;
         hub->process.fork_id = dn__fork_id();
         hub->center = center;
+        hub->own = (dn_sender){ .user = geteuid(), .process = getpid(), .is_own = true };
         hub->absence.carrier.ops = &dn__absence_ops;
         hub->direct = hub->bus = &hub->absence.carrier;
         atomic_init(&hub->n_refs, 1);

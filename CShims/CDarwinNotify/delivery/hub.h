@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "darwinnotify/center.h"
+#include "darwinnotify/observer.h"
 #include "delivery/executor.h"
 #include "post/carrier.h"
 #include "post/post.h"
@@ -91,6 +91,8 @@ struct dn__hub {
         dn__link link;
         _Atomic bool is_listed;
         _Atomic unsigned n_refs; /* of the open center, topics, and calls */
+
+        dn_sender own; /* constant: what the observers learn about this process */
 
         /* Constant once the hub is open. */
         dn__loop *loop;     /* NULL: posts stay in the process; see dn__center_retain() */

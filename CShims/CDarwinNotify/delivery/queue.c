@@ -165,15 +165,19 @@ static void need_runs(dn__post_queue *queue) DN__HUB_LOCKED
 }
 
 /* Posts that cannot wait individually are merged into the last item. */
-void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_posts)
+void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_posts, bool is_own)
 {
         const uint64_t last = before + n_posts;
+        dn__queue_item *merged;
 
         while (before < last && queue->n_items < DN__POST_QUEUE_MAX_COUNTED &&
-               append(queue, (dn__queue_item){ .sequence = before + 1 }))
+               append(queue, (dn__queue_item){ .sequence = before + 1,
+                                               .is_own = is_own && before + 1 == last }))
                 before++;
         if (before < last) {
-                item_at(queue, queue->n_items - 1)->sequence = last;
+                merged = item_at(queue, queue->n_items - 1);
+                merged->sequence = last;
+                merged->is_own = is_own;
                 DN__PROBE(merged, queue->topic->name.text, last - before);
         }
         need_runs(queue);
@@ -185,22 +189,22 @@ void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_pos
  * tampered with and must not wrap the sequence. */
 #define MAX_POSTS UINT32_MAX
 
-static void push(dn__topic *topic, uint64_t n_posts) DN__HUB_LOCKED
+static void push(dn__topic *topic, uint64_t n_posts, bool is_own) DN__HUB_LOCKED
 {
         DN__LIST_EACH(dn__post_queue, queue, &topic->queues, link)
-                dn__post_queue_count(queue, topic->sequence, n_posts);
+                dn__post_queue_count(queue, topic->sequence, n_posts, is_own);
         topic->sequence += n_posts;
 }
 
-uint64_t dn__topic_hand_one(dn__topic *topic)
+uint64_t dn__topic_hand_one(dn__topic *topic, bool is_own)
 {
         if (topic->counter)
                 atomic_fetch_add(&topic->counter->n_uncounted, 1);
-        push(topic, 1);
+        push(topic, 1, is_own);
         return 1;
 }
 
-uint64_t dn__topic_hand_counted(dn__topic *topic, uint64_t generation)
+uint64_t dn__topic_hand_counted(dn__topic *topic, uint64_t generation, bool is_own)
 {
         uint64_t counted, n_posts;
 
@@ -215,7 +219,7 @@ uint64_t dn__topic_hand_counted(dn__topic *topic, uint64_t generation)
         if (generation <= topic->generation)
                 return 0;
         n_posts = generation - topic->generation;
-        push(topic, n_posts < MAX_POSTS ? n_posts : MAX_POSTS);
+        push(topic, n_posts < MAX_POSTS ? n_posts : MAX_POSTS, is_own);
         topic->generation = generation;
         return n_posts;
 }
@@ -223,7 +227,7 @@ uint64_t dn__topic_hand_counted(dn__topic *topic, uint64_t generation)
 void dn__topic_hand_missed(dn__topic *topic)
 {
         if (topic->slot)
-                (void)dn__topic_hand_counted(topic, UINT64_MAX);
+                (void)dn__topic_hand_counted(topic, UINT64_MAX, false);
 }
 
 /* --- Posts with a payload ------------------------------------------------------------------- */
@@ -252,7 +256,7 @@ static void make_room(dn__post_queue *queue, size_t n_bytes) DN__HUB_LOCKED
 void dn__post_queue_add(dn__post_queue *queue, dn__payload *payload)
 {
         make_room(queue, payload->n_bytes);
-        if (append(queue, (dn__queue_item){ payload->arrival, payload })) {
+        if (append(queue, (dn__queue_item){ .sequence = payload->arrival, .payload = payload })) {
                 queue->n_bytes += payload->n_bytes;
                 (void)dn__payload_ref(payload);
         } else {

@@ -55,6 +55,7 @@ void dn__payload_unref(dn__payload *payload);
 typedef struct dn__queue_item {
         uint64_t sequence;    /* of the last post that it stands for */
         dn__payload *payload; /* owned, or NULL */
+        bool is_own;          /* without a payload: the last post is of this process */
 } dn__queue_item;
 
 typedef struct dn__post_queue {
@@ -111,16 +112,17 @@ dn__post_queue *dn__post_queue_find(const dn__topic *topic, const dn__executor *
         DN__HUB_LOCKED;
 
 /* Adds the `n_posts` posts after `before`, without payloads. They are delivered once the
- * lock is released by dn__hub_unlock_and_run(). */
-void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_posts)
+ * lock is released by dn__hub_unlock_and_run(). `is_own`: this process made the last one. */
+void dn__post_queue_count(dn__post_queue *queue, uint64_t before, uint64_t n_posts, bool is_own)
         DN__HUB_LOCKED;
 
 /* Hands on one post that no table counts. Returns 1. */
-uint64_t dn__topic_hand_one(dn__topic *topic) DN__HUB_LOCKED;
+uint64_t dn__topic_hand_one(dn__topic *topic, bool is_own) DN__HUB_LOCKED;
 
-/* Hands on the posts up to a generation, each exactly once. The topic must have a slot. Returns how
- * many were new. */
-uint64_t dn__topic_hand_counted(dn__topic *topic, uint64_t generation) DN__HUB_LOCKED;
+/* Hands on the posts up to a generation, each exactly once. The topic must have a slot. `is_own`:
+ * this process made the post of this generation. Returns how many were new. */
+uint64_t dn__topic_hand_counted(dn__topic *topic, uint64_t generation, bool is_own)
+        DN__HUB_LOCKED;
 
 /* Hands on every post counted in the table; does nothing without one. */
 void dn__topic_hand_missed(dn__topic *topic) DN__HUB_LOCKED;

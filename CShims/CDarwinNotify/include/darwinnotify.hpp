@@ -206,6 +206,10 @@ struct event {
         std::uint64_t n_posts;                  /**< how many posts this call stands for */
         std::uint64_t n_dropped; /**< how many earlier posts are missing: see dn_event */
         bool may_have_missed;    /**< an unknown number of posts may be missing: see dn_event */
+        const dn_sender *sender; /**< who posted, or nullptr: see dn_event */
+
+        /** Whether this process posted it. False also where the sender is not known. */
+        bool is_own() const noexcept { return sender && sender->is_own; }
 };
 
 /** Handles events, on the delivery thread or an executor. An exception that leaves it terminates
@@ -337,7 +341,7 @@ inline void invoke(const dn_event *from, void *context) noexcept
 {
         auto *object = static_cast<const char *>(from->object);
         event to = { from->name, std::nullopt, dict(from->user_info), from->n_posts,
-                     from->n_dropped, from->may_have_missed };
+                     from->n_dropped, from->may_have_missed, from->sender };
 
         if (object)
                 to.object = object;

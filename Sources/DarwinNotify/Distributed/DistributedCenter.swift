@@ -1,6 +1,7 @@
 // Gives modules above this one access to the distributed notifications of a bus.
 
 internal import CDarwinNotify
+package import DarwinNotifySupport
 
 /// The distributed center without Foundation: what the modules with Apple's interfaces stand on.
 ///
@@ -149,6 +150,8 @@ package struct DistributedEvent: Sendable {
   package let dropped: Int
   /// Whether the bus was lost since the last delivery.
   package let mayHaveMissed: Bool
+  /// The process that posted it, if it is known.
+  package let sender: Sender?
 
   /// Copies an event that C lends.
   init(_ event: dn_event) {
@@ -158,5 +161,6 @@ package struct DistributedEvent: Sendable {
     coalesced = Int(clamping: event.n_posts)
     dropped = Int(clamping: event.n_dropped)
     mayHaveMissed = event.may_have_missed
+    sender = Sender(of: event)
   }
 }

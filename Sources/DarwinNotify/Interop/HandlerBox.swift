@@ -63,7 +63,9 @@ extension dn_handler {
     for name: NotificationName, _ handler: @escaping @Sendable (NotificationEvent) -> Void
   ) {
     self.init { event in
-      handler(NotificationEvent(name: name, coalesced: Int(clamping: event.n_posts)))
+      handler(
+        NotificationEvent(
+          name: name, coalesced: Int(clamping: event.n_posts), sender: Sender(of: event)))
     }
   }
 }

@@ -1,25 +1,20 @@
 // Gives the module above access to requests of other processes.
 
 internal import CDarwinNotify
+package import DarwinNotifySupport
 internal import Glibc
 
 /// Describes a request. The corresponding C type is `dn_request_info`.
 package struct RequestInfo: Sendable {
   package let id: UInt64
   package let kind: String
-  package let callerName: String
-  package let callerUser: UInt32
-  /// `nil` if the bus does not know.
-  package let callerProcess: Int32?
+  package let caller: Sender
 
   /// Copies what C lends.
   fileprivate init(_ info: dn_request_info) {
     id = info.id
     kind = String(cString: info.kind)
-    let caller = info.caller.pointee
-    callerName = String(cString: caller.name)
-    callerUser = caller.user
-    callerProcess = caller.process == 0 ? nil : caller.process
+    caller = Sender(info.caller.pointee)
   }
 }
 

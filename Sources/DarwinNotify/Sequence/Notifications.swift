@@ -102,7 +102,9 @@ extension NotificationEvent {
   /// The newest event, which also stands for the posts of an earlier one.
   fileprivate func merged(with earlier: NotificationEvent?) -> NotificationEvent {
     guard let earlier else { return self }
-    return NotificationEvent(name: name, coalesced: earlier.coalesced + coalesced)
+    return NotificationEvent(
+      name: name, coalesced: earlier.coalesced + coalesced,
+      sender: earlier.sender == sender ? sender : nil)
   }
 }
 

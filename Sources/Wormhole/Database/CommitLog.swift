@@ -1,5 +1,6 @@
 // Records the commits of a database.
 
+internal import DarwinNotifySupport
 internal import FoundationEssentials
 internal import Glibc
 
@@ -120,11 +121,11 @@ struct CommitLog {
     let number = try last() + 1
     let before = try database.integer(
       "SELECT time FROM \(name) WHERE number = ?", .integer(number - 1))
-    let (now, sender) = (Date().nanoseconds, Wormhole.Sender.current)
+    let now = Date().nanoseconds
     try database.run(
       "INSERT INTO \(name) VALUES(?, ?, ?, ?, ?, ?)",
       .integer(number), .integer(max(now, before.map { $0 &+ 1 } ?? now)),
-      .integer(Int64(sender.pid)), sender.process.field, .text(sender.program ?? ""),
+      .integer(Int64(getpid())), ProcessNumber.current.field, .text(Sender.ownProgram),
       changes.map { .text($0) } ?? .null)
     guard number % Self.trimmedLength == 0, number > Self.historyLength else { return }
     try database.run(
@@ -140,9 +141,9 @@ extension SharedDatabase.Change {
     self.init(
       sequence: UInt64(clamping: row.integer(0) ?? 0), tables: Set((changes ?? [:]).keys),
       rowIDs: (changes ?? [:]).compactMapValues { $0.map { Set($0) } }, isComplete: changes != nil,
-      sender: Wormhole.Sender(
+      sender: Sender(
         pid: row.integer(2).flatMap { Int32(exactly: $0) } ?? 0,
-        process: row.integer(3).map { UInt64(bitPattern: $0) } ?? 0, program: row.validText(4)),
+        number: row.integer(3).map { UInt64(bitPattern: $0) } ?? 0, program: row.validText(4)),
       date: Date(nanoseconds: row.integer(1) ?? 0))
   }
 }

@@ -1,6 +1,7 @@
 // Reports the commits of a database.
 
 internal import DarwinNotify
+public import DarwinNotifySupport
 public import FoundationEssentials
 
 extension SharedDatabase {
@@ -22,7 +23,7 @@ extension SharedDatabase {
     public let isComplete: Bool
 
     /// The process that made the commit.
-    public let sender: Wormhole.Sender
+    public let sender: Sender
 
     /// When the commit was made.
     public let date: Date

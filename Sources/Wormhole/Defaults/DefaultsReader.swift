@@ -1,5 +1,6 @@
 // Finds the last change of a value.
 
+internal import DarwinNotifySupport
 internal import FoundationEssentials
 
 /// A position among the changes of a value.
@@ -72,7 +73,7 @@ extension SharedDefaults.Change {
   fileprivate init(_ key: DefaultsKey<Value>, _ record: StoredRecord?, identity: Int64) {
     self.init(
       result: Result { () throws(WormholeError) in try key.value(of: record?.content) },
-      isRemoved: record?.isMessage != true, sender: record.map { Wormhole.Sender($0.sender) },
+      isRemoved: record?.isMessage != true, sender: record.map { Sender($0.sender) },
       date: record.map { Date(nanoseconds: $0.time) },
       position: StoredPosition(number: record?.number ?? 0, identity: identity))
   }

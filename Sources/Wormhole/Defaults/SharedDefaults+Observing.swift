@@ -1,7 +1,7 @@
 // Reports the changes of values.
 
 public import DarwinNotify
-internal import DarwinNotifySupport
+public import DarwinNotifySupport
 public import FoundationEssentials
 
 extension SharedDefaults {
@@ -19,7 +19,7 @@ extension SharedDefaults {
     public let isRemoved: Bool
 
     /// The process that last changed it; `nil` if it was never set.
-    public let sender: Wormhole.Sender?
+    public let sender: Sender?
 
     /// When it was last changed; `nil` if it was never set.
     public let date: Date?

@@ -1,5 +1,6 @@
 // Represents a message for its listeners.
 
+public import DarwinNotifySupport
 public import FoundationEssentials
 
 extension Wormhole {
@@ -132,7 +133,7 @@ extension MessageName {
   ) -> Wormhole.Message<Value> {
     Wormhole.Message(
       content(record), name: rawValue, sequence: record.number,
-      date: Date(nanoseconds: record.time), sender: Wormhole.Sender(record.sender), missed: missed,
+      date: Date(nanoseconds: record.time), sender: Sender(record.sender), missed: missed,
       mayHaveMissed: mayHaveMissed, isInitial: isInitial)
   }
 

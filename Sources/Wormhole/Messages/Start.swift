@@ -30,7 +30,7 @@ extension Wormhole {
     case cursor(String)
   }
 
-  /// The senders whose messages a listener gets, distinguished by ``Sender/process``.
+  /// The senders whose messages a listener gets, distinguished by `Sender.isOwn`.
   public enum Senders: Hashable, Sendable {
     /// All processes, including this one.
     case all
@@ -43,6 +43,6 @@ extension Wormhole {
 extension Wormhole.Senders {
   /// Returns whether to deliver a message that was not yet stored at the start.
   func include(_ sender: StoredSender) -> Bool {
-    self == .all || sender.process != Wormhole.Sender.current.process
+    self == .all || sender.process != ProcessNumber.current
   }
 }

@@ -1,6 +1,8 @@
 // Passes records to a store.
 
 internal import DarwinNotify
+internal import DarwinNotifySupport
+internal import Glibc
 
 extension MessageStore {
   /// Appends a record, then posts the change notification.
@@ -141,14 +143,13 @@ extension RecordDraft {
 extension StoredSender {
   /// This process.
   package static var current: Self {
-    let sender = Wormhole.Sender.current
-    return Self(pid: sender.pid, process: sender.process, program: sender.program)
+    Self(pid: getpid(), process: ProcessNumber.current, program: Sender.ownProgram)
   }
 }
 
-extension Wormhole.Sender {
+extension Sender {
   init(_ stored: StoredSender) {
     self.init(
-      pid: stored.pid, process: stored.process, program: stored.program, machine: stored.machine)
+      pid: stored.pid, number: stored.process, program: stored.program, machine: stored.machine)
   }
 }

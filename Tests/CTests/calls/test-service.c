@@ -82,6 +82,7 @@ TEST_ON_BUS(oneProcessHasSeveralServicesAndCallsThem)
         CHECK_EQ(dn_service_unexport(services[1], NULL), -EINVAL);
         CHECK_EQ(dn_service_export(services[1], "NoInterface"), -EINVAL);
         check_echo("own");
+        CHECK(first.was_own && first.process == getpid());
         CHECK_EQ(ask_begin("org.example.Test.More-2", KIND("Echo"), NULL, FOREVER, &seen, NULL), 0);
         CHECK_EQ(outcome_wait(&seen), -EREMOTEIO);
         CHECK_EQ(ask_begin("org.example.Test.More-2", KIND("Nothing"), NULL, FOREVER, &seen, NULL),

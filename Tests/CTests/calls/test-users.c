@@ -81,6 +81,7 @@ TEST_ON_BUS(anotherUsersRequestIsRefused)
         CHECK_STREQ(test_child_ask(root, ""), "0 ");
         CHECK_EQ(handled.user, 0);
         CHECK_EQ(handled.process, test_child_pid(root));
+        CHECK(!handled.was_own);
         CHECK_EQ(test_child_wait(stranger), 0);
         CHECK_EQ(test_child_wait(root), 0);
         dn_service_close(service);

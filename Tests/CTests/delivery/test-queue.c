@@ -82,10 +82,10 @@ static void add(uint64_t arrival, size_t n_bytes) DN__HUB_LOCKED
 TEST_NO_BUS(sixteenPostsWaitOneByOneAndTheLastStandsForTheRest)
 {
         begin();
-        dn__post_queue_count(queue, 10, 20);
+        dn__post_queue_count(queue, 10, 20, false);
         CHECK_EQ(queue->n_items, DN__POST_QUEUE_MAX_COUNTED);
         CHECK_EQ(queue->n_runs, DN__POST_QUEUE_MAX_COUNTED);
-        dn__post_queue_count(queue, 30, 5);
+        dn__post_queue_count(queue, 30, 5, false);
         CHECK_EQ(queue->n_items, DN__POST_QUEUE_MAX_COUNTED);
         for (uint64_t i = 1; i < DN__POST_QUEUE_MAX_COUNTED; i++)
                 CHECK_EQ(take_sequence(), 10 + i);
@@ -98,14 +98,14 @@ TEST_NO_BUS(sixteenPostsWaitOneByOneAndTheLastStandsForTheRest)
 TEST_NO_BUS(aRunIsAskedForOnceForEachItem)
 {
         begin();
-        dn__post_queue_count(queue, 0, 1);
-        dn__post_queue_count(queue, 1, 1);
+        dn__post_queue_count(queue, 0, 1, false);
+        dn__post_queue_count(queue, 1, 1, false);
         CHECK_EQ(queue->n_runs, 2);
         CHECK_EQ(queue->n_ready, 2);
         CHECK_EQ(hub->n_runs, 2);
         CHECK_EQ(take_sequence(), 1);
         CHECK_EQ(take_sequence(), 2);
-        dn__post_queue_count(queue, 2, 2); /* the runs that were asked for are enough */
+        dn__post_queue_count(queue, 2, 2, false); /* the runs that were asked for are enough */
         CHECK_EQ(queue->n_runs, 2);
         end();
 }

@@ -27,9 +27,9 @@ extension MessageName where Value == State {
 }
 
 /// Uses each of the library's types that has a namesake.
-func describe(_ message: Wormhole.Message<State>, by sender: Wormhole.Sender) -> String {
+func describe(_ message: Wormhole.Message<State>, by sender: DarwinNotify.Sender) -> String {
   let content: Wormhole.Content<State> = message.content
-  return "\(content) by \(sender.pid)"
+  return "\(content) by \(sender.process ?? 0)"
 }
 
 let model = Model()

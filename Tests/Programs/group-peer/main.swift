@@ -60,7 +60,7 @@ case "database-watch":
     let found = try await database.read { connection in
       try rows.filter { try !connection.rows("SELECT 1 FROM item WHERE id = ?", $0).isEmpty }
     }
-    say("\(rows) visible \(found) by \(change.sender.pid)")
+    say("\(rows) visible \(found) by \(change.sender.process ?? 0)")
   }
 case "read-all":  // where nothing can be written
   try await readAll(of: group)

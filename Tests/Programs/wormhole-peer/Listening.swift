@@ -15,7 +15,8 @@ import Wormhole
   let isDone = DispatchSemaphore(value: 0)
   let observation = try role.hole.listen(role.number, starting: replay, on: .thread) { message in
     let (sender, content) = (message.sender, text(message.content))
-    say("\(message.sequence) \(content) \(message.missed) \(sender.pid) \(sender.program ?? "")")
+    let process = "\(sender.process ?? 0) \(sender.program ?? "")"
+    say("\(message.sequence) \(content) \(message.missed) \(process)")
     if message.sequence == last { kill(getpid(), SIGKILL) }
     let total = seen.withLock { seen in
       seen += 1 + Int(message.missed)

@@ -48,7 +48,7 @@ struct DatabaseChangesTests {
     let change = try await Store(steps).change(by: statements)
     #expect(change.tables == Set(rows.keys) && change.isComplete && !change.mayHaveMissed)
     #expect(change.rowIDs == rows.filter { !$0.value.isEmpty })
-    #expect(change.sender == .current)
+    #expect(change.sender.isOwn && change.sender.process == getpid())
   }
 
   @Test func aVirtualTableIsReportedByTheTablesItKeepsItsDataIn() async throws {

@@ -130,7 +130,7 @@ struct SharedDefaultsTests {
     let setter = try group.peer("defaults-set", "number", "2", on: bus)
     let change = try await changes.next()
     #expect(try change?.value == 2)
-    #expect(change?.sender?.pid == setter.processIdentifier)
+    #expect(change?.sender?.process == setter.processIdentifier)
     #expect(change?.isRemoved == false)
     await setter.waitForSuccess()
     let remover = try group.peer("defaults-remove", "number", on: bus)
@@ -138,7 +138,7 @@ struct SharedDefaultsTests {
     let removal = try await changes.next()
     #expect(try removal?.value == 0)
     #expect(removal?.isRemoved == true)
-    #expect(removal?.sender?.pid == remover.processIdentifier)
+    #expect(removal?.sender?.process == remover.processIdentifier)
   }
 
   @Test func changesBeforeTheIterationAreNotMissed() async throws {

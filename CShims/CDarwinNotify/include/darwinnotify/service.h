@@ -9,6 +9,7 @@
 #include "center.h"
 #include "dict.h"
 #include "executor.h"
+#include "observer.h"
 
 DN_BEGIN_DECLS
 
@@ -18,19 +19,12 @@ typedef struct dn_service dn_service;
 /** One request that has no answer yet. Opaque. Its handler owns it until it answers. */
 typedef struct dn_request dn_request;
 
-/** The process that asks, as the bus reports it. */
-typedef struct dn_caller {
-        const char *name; /**< of its connection, such as ":1.42", which is never used again */
-        uint32_t user;    /**< its effective user ID; UINT32_MAX if the bus does not know */
-        int32_t process;  /**< its process ID; 0 if the bus does not know */
-} dn_caller;
-
 /** Describes a request. */
 typedef struct dn_request_info {
         uint64_t id;              /**< unique in this process */
         const char *kind;         /**< interface and member */
         const dn_dict *arguments; /**< never NULL */
-        const dn_caller *caller;
+        const dn_sender *caller;  /**< the process that asks, as the bus reports it */
 } dn_request_info;
 
 /** The functions that answer the requests of a service. No lock is held while they run; they may
