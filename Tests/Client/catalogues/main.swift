@@ -42,6 +42,13 @@ func observing(_ center: DarwinNotificationCenter) async throws {
   }
 }
 
+func observingOthers(_ center: DarwinNotificationCenter) async throws {
+  for await event in try center.notifications(named: "com.example.changed")
+  where event.sender?.isOwn != true {
+    reload(event.name)
+  }
+}
+
 @MainActor func binding(to center: DarwinNotificationCenter) throws {
   try center.bind(Listener("reload") { reload($0.name) }, to: "com.example.changed")
   center.unbind("reload", from: "com.example.changed")
@@ -124,6 +131,33 @@ func sendingValues(by center: DistributedNotificationCenter) async throws {
   try center.post(.init("com.example.player"), Status(title: "Naima", seconds: 261.5))
   for await status in try center.values(of: Status.self, named: .init("com.example.player")) {
     show(status)
+  }
+}
+
+struct TrackStarted: InterprocessMessage {
+  static let name = Notification.Name("com.example.player.started")
+  var title: String
+}
+
+@MainActor func display(_ title: String) {}
+
+@MainActor func sendingMessages(by center: DistributedNotificationCenter) async {
+  let observation = center.addObserver(for: TrackStarted.self) { @MainActor message in
+    display(message.title)
+  }
+  center.post(TrackStarted(title: "Naima"))
+  for await message in center.messages(for: TrackStarted.self) { display(message.title) }
+  withExtendedLifetime(observation) {}
+}
+
+func forwarding(_ message: TrackStarted, by center: DistributedNotificationCenter) {
+  NotificationCenter.default.post(message, subject: center)
+}
+
+func listeningToOthers(by center: DistributedNotificationCenter) async {
+  for await notification in center.notifications(named: .init("com.example.player"))
+  where notification.sender?.isOwn != true {
+    print(notification.object ?? "", notification.userInfo?["title"] ?? "")
   }
 }
 
