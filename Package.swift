@@ -40,15 +40,37 @@ let players = ["player-status", "status-panel"]
 let remotes = ["remote-player", "remote-control"]
 let mainThreadShapes = ["shape-run-loop", "shape-dispatch-main", "shape-async-main"]
 
-/// Their main program comes from libFuzzer, so only Scripts/fuzz builds them.
+/// Scripts/fuzz alone builds the fuzzers, whose main program comes from libFuzzer.
+let isFuzzing = Context.environment["DARWIN_NOTIFY_FUZZ"] != nil
+
+/// What the fuzzers in Swift read with.
+let fuzzed: [String: [Target.Dependency]] = [
+  "fuzz-database-file": ["Wormhole"],
+  "fuzz-json": ["DarwinNotify", "notifyutil"],
+  "fuzz-message-row": ["Wormhole"],
+  "fuzz-property-list": ["DarwinNotify", "DistributedNotifications", "RemoteHandlers"],
+  "fuzz-relay-packet": ["notifyrelay"],
+  "fuzz-relay-payload": ["notifyrelay"],
+  "fuzz-relay-settings": ["notifyrelay"],
+  "fuzz-relay-state": ["notifyrelay"],
+]
+
 let fuzzers: [Target] =
-  Context.environment["DARWIN_NOTIFY_FUZZ"] == nil
+  !isFuzzing
   ? []
-  : [
-    .target(name: "FuzzSupport", path: "Tests/Fuzz/support", swiftSettings: strictSwift),
-    program("fuzz-message-row", in: "Tests/Fuzz", dependencies: ["Wormhole", "FuzzSupport"]),
-    program("fuzz-database-file", in: "Tests/Fuzz", dependencies: ["Wormhole", "FuzzSupport"]),
-  ]
+  : [.target(name: "FuzzSupport", path: "Tests/Fuzz/support", swiftSettings: strictSwift)]
+    + fuzzed.map { program($0, in: "Tests/Fuzz", dependencies: $1 + ["FuzzSupport"]) }
+
+/// A command, of which the fuzzers use everything but its main program.
+func command(_ name: String, dependencies: [Target.Dependency]) -> Target {
+  isFuzzing
+    ? .target(
+      name: name, dependencies: dependencies, exclude: ["main.swift"], swiftSettings: strictSwift)
+    : .executableTarget(name: name, dependencies: dependencies, swiftSettings: strictSwift)
+}
+
+let commands: [Product] =
+  isFuzzing ? [] : ["notifyutil", "notifyrelay"].map { .executable(name: $0, targets: [$0]) }
 
 let package = Package(
   name: "DarwinNotify",
@@ -61,10 +83,8 @@ let package = Package(
     .library(name: "Wormhole", targets: ["Wormhole"]),
     .library(name: "Delegation", targets: ["Delegation"]),
     .library(name: "RemoteHandlers", targets: ["RemoteHandlers"]),
-    .executable(name: "notifyutil", targets: ["notifyutil"]),
-    .executable(name: "notifyrelay", targets: ["notifyrelay"]),
     .executable(name: "wormhole", targets: ["WormholeCommand"]),
-  ],
+  ] + commands,
   targets: [
     .systemLibrary(
       name: "CSystemd", path: "CShims/CSystemd", pkgConfig: "libsystemd",
@@ -165,7 +185,7 @@ let package = Package(
       name: "PlayerRequests", dependencies: ["RemoteHandlers"],
       path: "Examples/player-requests", swiftSettings: strictSwift),
     program("delegates", in: "Examples", dependencies: ["Delegation"]),
-    program("notifyutil", in: "Sources", dependencies: ["DarwinNotify", "DarwinNotifySupport"]),
+    command("notifyutil", dependencies: ["DarwinNotify", "DarwinNotifySupport"]),
     program(
       "WormholeCommand", in: "Sources",
       dependencies: ["DarwinNotify", "DarwinNotifySupport", "Wormhole"]),
@@ -173,10 +193,9 @@ let package = Package(
     .systemLibrary(
       name: "COpenSSL", path: "CShims/COpenSSL", pkgConfig: "openssl",
       providers: [.apt(["libssl-dev"])]),
-    .executableTarget(
-      name: "notifyrelay",
-      dependencies: ["COpenSSL", "DarwinNotify", "DarwinNotifySupport", "Wormhole"],
-      swiftSettings: strictSwift),
+    command(
+      "notifyrelay",
+      dependencies: ["COpenSSL", "DarwinNotify", "DarwinNotifySupport", "Wormhole"]),
     // Without the settings of this package, which nobody writes for.
     .executableTarget(
       name: "apple-sources",

@@ -133,7 +133,7 @@ final class Store {
     let rows = try database.rows(
       "SELECT origin, is_known FROM origins WHERE realm = ?", .text(realm)
     ).map { (Origin(number: $0.number(0)), $0.number(1) != 0) }
-    return Dictionary(uniqueKeysWithValues: rows)
+    return Dictionary(rows) { $1 }
   }
 
   func set(_ origin: Origin, isKnown: Bool, in realm: String) throws(WormholeError) {
@@ -184,14 +184,17 @@ extension SQLiteField {
   fileprivate static func number(_ number: UInt64) -> Self { .integer(Int64(bitPattern: number)) }
 }
 
+/// What another program has put into the file may have other types, and fewer columns.
 extension [SQLiteField] {
   fileprivate func signed(_ column: Int) -> Int64 {
-    if case .integer(let number) = self[column] { number } else { 0 }
+    if case .integer(let number) = field(column) { number } else { 0 }
   }
 
   fileprivate func number(_ column: Int) -> UInt64 { UInt64(bitPattern: signed(column)) }
 
   fileprivate func text(_ column: Int) -> String {
-    if case .text(let text) = self[column] { text } else { "" }
+    if case .text(let text) = field(column) { text } else { "" }
   }
+
+  private func field(_ column: Int) -> SQLiteField { column < count ? self[column] : .null }
 }
