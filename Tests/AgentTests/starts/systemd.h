@@ -59,6 +59,14 @@ static inline void write_logging(const systemd *systemd, const char *name, const
         write_unit(systemd, name, text);
 }
 
+/* More of such a unit: it runs until the test lets it end. */
+#define UNTIL_LET "until rm go; do sleep 0.01; done"
+
+static inline void let_end(const systemd *systemd)
+{
+        write_text(FORMAT("%s/go", systemd->home), "");
+}
+
 /* Counts the lines of the log that begin with a text. */
 static inline int n_starts(const systemd *systemd, const char *begin)
 {
@@ -180,7 +188,7 @@ static inline void systemd_begin(systemd *systemd)
 /* --- The agent ------------------------------------------------------------------------------- */
 
 /* An agent for which time passes ten times as fast, unless a sanitizer must be loaded first. */
-static inline test_child *agent_start_hasty(const stage *stage)
+static inline test_child *agent_spawn_hasty(const stage *stage)
 {
         if (TEST_HAS_SANITIZER)
                 return agent_start(stage);
@@ -188,5 +196,28 @@ static inline test_child *agent_start_hasty(const stage *stage)
         test_child *agent = test_spawn_program((const char *[]){"sh", "-c", command, NULL});
 
         stage_await_readiness(stage);
+        return agent;
+}
+
+/* After a time limit it is ready before it listens for units. Their notes begin then. */
+static inline void await_note(const systemd *systemd)
+{
+        WAIT_UNTIL(access(FORMAT("%s/one.service", systemd->notes), F_OK) == 0);
+}
+
+/* These listen for one.service. */
+static inline test_child *agent_listen(const systemd *systemd)
+{
+        test_child *agent = agent_start(&systemd->stage);
+
+        await_note(systemd);
+        return agent;
+}
+
+static inline test_child *agent_listen_hasty(const systemd *systemd)
+{
+        test_child *agent = agent_spawn_hasty(&systemd->stage);
+
+        await_note(systemd);
         return agent;
 }

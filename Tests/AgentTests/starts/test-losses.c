@@ -8,16 +8,16 @@ TEST_NO_BUS(postsWhileNoAgentRunsStartTheUnitOnce)
         systemd systemd = systemd_prepare();
         write_logging(&systemd, "one.service", "oneshot", NAME, "true");
         systemd_begin(&systemd);
-        test_child *agent = agent_start(&systemd.stage);
+        test_child *agent = agent_listen(&systemd);
 
         CHECK_EQ(agent_end(agent), 0);
         for (int i = 0; i < 3; i++)
                 CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
-        agent = agent_start(&systemd.stage);
+        agent = agent_listen(&systemd);
         WAIT_UNTIL_EQ(n_starts(&systemd, NAME " 4 0 \n"), 1);
         WAIT_UNTIL(note_says(&systemd, "one.service", "done"));
         CHECK_EQ(agent_end(agent), 0);
-        agent_start(&systemd.stage);
+        agent_listen(&systemd);
         test_let_pass_ms(500);
         CHECK_EQ(n_starts(&systemd, ""), 1);
 }
@@ -28,13 +28,13 @@ TEST_NO_BUS(postsBelowAPrefixWhileNoAgentRunsStartTheUnit)
         systemd systemd = systemd_prepare();
         write_logging(&systemd, "one.service", "oneshot", "com.example.more.", "true");
         systemd_begin(&systemd);
-        test_child *agent = agent_start(&systemd.stage);
+        test_child *agent = agent_listen(&systemd);
         int token;
 
         CHECK_EQ(agent_end(agent), 0);
         CHECK_EQ(notify_register_check("com.example.more.of.it", &token), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_post("com.example.more.of.it"), NOTIFY_STATUS_OK);
-        agent = agent_start(&systemd.stage);
+        agent = agent_listen(&systemd);
         WAIT_UNTIL_EQ(n_starts(&systemd, "com.example.more.of.it 2 0 \n"), 1);
 }
 
@@ -43,7 +43,7 @@ TEST_NO_BUS(anotherTableStartsTheUnitOnce)
         systemd systemd = systemd_prepare();
         write_logging(&systemd, "one.service", "oneshot", NAME, "true");
         systemd_begin(&systemd);
-        agent_start(&systemd.stage);
+        agent_listen(&systemd);
         int token;
 
         CHECK_EQ(notify_register_check("com.example.other", &token), NOTIFY_STATUS_OK);
@@ -67,7 +67,7 @@ TEST_NO_BUS(aKillBetweenTheNoteAndTheStartRepeatsIt)
         systemd systemd = systemd_prepare();
         write_logging(&systemd, "one.service", "oneshot", NAME, "true");
         systemd_begin(&systemd);
-        test_child *agent = agent_start(&systemd.stage);
+        test_child *agent = agent_listen(&systemd);
         const char *barrier = block(&systemd);
 
         CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
@@ -75,7 +75,7 @@ TEST_NO_BUS(aKillBetweenTheNoteAndTheStartRepeatsIt)
         test_child_kill(agent);
         CHECK_EQ(unlink(barrier), 0);
         CHECK_EQ(n_starts(&systemd, ""), 0);
-        agent_start(&systemd.stage);
+        agent_listen(&systemd);
         WAIT_UNTIL_EQ(n_starts(&systemd, NAME " 2 0 \n"), 1);
 }
 
@@ -84,7 +84,7 @@ TEST_NO_BUS(whatIsRepeatedStillSaysThatPostsMayHaveBeenMissed)
         systemd systemd = systemd_prepare();
         write_logging(&systemd, "one.service", "oneshot", NAME, "true");
         systemd_begin(&systemd);
-        test_child_kill(agent_start(&systemd.stage));
+        test_child_kill(agent_listen(&systemd));
 
         test_remove_tree(FORMAT("%s/darwin-notify", systemd.runtime));
         CHECK_EQ(mkdir(FORMAT("%s/darwin-notify", systemd.runtime), 0700), 0);
@@ -93,7 +93,7 @@ TEST_NO_BUS(whatIsRepeatedStillSaysThatPostsMayHaveBeenMissed)
         WAIT_UNTIL(note_says(&systemd, "one.service", "missed"));
         test_child_kill(agent);
         CHECK_EQ(unlink(barrier), 0);
-        agent_start(&systemd.stage);
+        agent_listen(&systemd);
         WAIT_UNTIL_EQ(n_starts(&systemd, NAME " 1 0 1\n"), 1);
 }
 
@@ -121,14 +121,14 @@ TEST_NO_BUS(aKilledAgentLosesNoStart)
         int token;
 
         CHECK_EQ(notify_register_check(NAME, &token), NOTIFY_STATUS_OK);
-        test_child_kill(agent_start(&systemd.stage));
+        test_child_kill(agent_listen(&systemd));
         for (int i = 0; i < N; i++) {
-                test_child *agent = agent_start(&systemd.stage);
+                test_child *agent = agent_listen(&systemd);
 
                 CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
                 test_let_pass_ms((unsigned)(i * 3 % 20));
                 test_child_kill(agent);
-                agent = agent_start(&systemd.stage);
+                agent = agent_listen(&systemd);
                 WAIT_UNTIL(n_starts(&systemd, FORMAT(NAME " %d ", i + 2)) > 0);
                 test_child_kill(agent);
         }
@@ -164,19 +164,19 @@ TEST_NO_BUS(aKilledBusLosesNoStart)
         int token, n_posts = 0, n_kills = 0;
 
         CHECK_EQ(notify_register_check(NAME, &token), NOTIFY_STATUS_OK);
-        test_child *agent = agent_start(&systemd.stage);
+        test_child *agent = agent_listen(&systemd);
         for (; n_posts < 3 || test_now_us() < end_us; n_posts++) {
                 CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
                 test_let_pass_ms((unsigned)(n_posts * 7 % 30));
                 kill_bus();
                 if (n_posts % 2 == 0) {
                         test_child_kill(agent);
-                        agent = agent_start(&systemd.stage);
+                        agent = agent_listen(&systemd);
                 }
                 WAIT_UNTIL(n_starts(&systemd, FORMAT(NAME " %d ", n_posts + 2)) > 0);
                 WAIT_UNTIL(note_says(&systemd, "one.service", "done"));
                 test_child_kill(agent); /* one that lives on would pause */
-                agent = agent_start(&systemd.stage);
+                agent = agent_listen(&systemd);
                 n_kills += n_posts % 2 == 0 ? 3 : 2;
         }
         printf("%d posts, %d kills, %d starts doubled\n", n_posts, n_kills,
@@ -191,7 +191,7 @@ TEST_NO_BUS(postsWhileSystemdIsDownStartTheUnitOnce)
         systemd systemd = systemd_prepare();
         write_logging(&systemd, "one.service", "oneshot", NAME, "true");
         systemd_begin(&systemd);
-        agent_start(&systemd.stage);
+        agent_listen(&systemd);
 
         test_child_kill(systemd.manager);
         WAIT_UNTIL(!systemd_answers());
@@ -245,7 +245,7 @@ TEST_NO_BUS(aSystemdThatHangsIsAskedAgain)
         pid_t pid = find_child(find_child(test_child_pid(systemd.manager)));
 
         CHECK_EQ(kill(pid, SIGSTOP), 0);
-        agent_start_hasty(&systemd.stage);
+        agent_spawn_hasty(&systemd.stage);
         test_let_pass_ms(4000);
         CHECK_EQ(kill(pid, SIGCONT), 0);
         WAIT_UNTIL((notify_post(NAME), n_starts(&systemd, NAME) > 0));
@@ -255,14 +255,13 @@ TEST_NO_BUS(aSystemdThatHangsIsAskedAgain)
 TEST_NO_BUS(aRefusedStartIsTriedAgain)
 {
         systemd systemd = systemd_prepare();
-        const char *go = FORMAT("%s/go", systemd.home);
         write_logging(&systemd, "one.service", "oneshot", NAME, "true");
         write_unit(&systemd, "slow.service",
                    "[Unit]\nAfter=dbus.service dbus.socket\n"
                    "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=true\n"
-                   "ExecStop=sh -c 'until rm go; do sleep 0.01; done'\n");
+                   "ExecStop=sh -c '" UNTIL_LET "'\n");
         systemd_begin(&systemd);
-        agent_start(&systemd.stage);
+        agent_listen(&systemd);
         start_unit("slow.service", "replace");
         WAIT_UNTIL(has_property(SYSTEMD_PATH "/unit/slow_2eservice", SYSTEMD ".Unit",
                                 "ActiveState", "active"));
@@ -272,7 +271,7 @@ TEST_NO_BUS(aRefusedStartIsTriedAgain)
         CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
         WAIT_UNTIL(note_says(&systemd, "one.service", "open"));
         test_let_pass_ms(300); /* for the answer */
-        write_text(go, "");
+        let_end(&systemd);
         (void)test_child_wait(systemd.manager);
         CHECK_EQ(n_starts(&systemd, ""), 0);
         systemd_spawn(&systemd);

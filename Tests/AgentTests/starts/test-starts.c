@@ -9,7 +9,7 @@ TEST_NO_BUS(aPostStartsEachUnitThatMatches)
         write_logging(&systemd, "one.service", "oneshot", NAME, "true");
         write_logging(&systemd, "two.service", "oneshot", NAME " com.example.more.", "false");
         systemd_begin(&systemd);
-        agent_start_hasty(&systemd.stage);
+        agent_listen_hasty(&systemd);
         int token;
 
         CHECK_EQ(notify_register_check(NAME, &token), NOTIFY_STATUS_OK);
@@ -28,7 +28,7 @@ TEST_NO_BUS(aNameThatFitsTwiceStartsAUnitOnce)
         write_logging(&systemd, "one.service", "oneshot",
                       "com.example. com.example.photos. " NAME, "true");
         systemd_begin(&systemd);
-        agent_start_hasty(&systemd.stage);
+        agent_listen_hasty(&systemd);
 
         for (int i = 1; i <= 3; i++) {
                 CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
@@ -44,7 +44,7 @@ TEST_NO_BUS(aSignalOnTheBusStartsAUnit)
         systemd systemd = systemd_prepare();
         write_logging(&systemd, "one.service", "oneshot", NAME " com.example.more.", "true");
         systemd_begin(&systemd);
-        agent_start_hasty(&systemd.stage);
+        agent_listen_hasty(&systemd);
         static const char *const names[] = {NAME, "com.example.more.of.it", NAME};
 
         for (int i = 0; i < 3; i++) {
@@ -68,7 +68,7 @@ TEST_NO_BUS(aNameThatTheAgentPostsStartsAUnit)
         systemd systemd = systemd_prepare();
         write_logging(&systemd, "one.service", "oneshot", "com.apple.system.hostname", "true");
         systemd_begin(&systemd);
-        agent_start(&systemd.stage);
+        agent_listen(&systemd);
 
         CHECK_EQ(sethostname("elsewhere", 9), 0);
         WAIT_UNTIL_EQ(n_starts(&systemd, "com.apple.system.hostname 2 0 \n"), 1);
@@ -81,7 +81,7 @@ TEST_NO_BUS(aStrangeNameIsNotTakenForAnotherVariable)
         systemd systemd = systemd_prepare();
         write_logging(&systemd, "one.service", "oneshot", NAME " com.example.more.", "true");
         systemd_begin(&systemd);
-        test_child *agent = agent_start(&systemd.stage);
+        test_child *agent = agent_listen(&systemd);
 
         CHECK_EQ(notify_post(name), NOTIFY_STATUS_OK);
         WAIT_UNTIL_EQ(n_starts(&systemd, "com.example.more.\"$HOME`id`\\\n"), 1);
@@ -89,7 +89,7 @@ TEST_NO_BUS(aStrangeNameIsNotTakenForAnotherVariable)
         WAIT_UNTIL_EQ(n_starts(&systemd, "0 0 0 0 " NAME " 0 0 \n"), 1);
         WAIT_UNTIL(note_says(&systemd, "one.service", "done"));
         CHECK_EQ(agent_end(agent), 0);
-        agent_start(&systemd.stage);
+        agent_listen(&systemd);
         CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
         WAIT_UNTIL_EQ(n_starts(&systemd, NAME), 1);
         CHECK_EQ(n_starts(&systemd, ""), 4);
@@ -100,41 +100,41 @@ TEST_NO_BUS(aStrangeNameIsNotTakenForAnotherVariable)
 TEST_NO_BUS(aPostWhileItRunsStartsItOnceMoreAfterAPause)
 {
         systemd systemd = systemd_prepare();
-        write_logging(&systemd, "one.service", "oneshot", NAME, "sleep 0.3");
+        write_logging(&systemd, "one.service", "oneshot", NAME, UNTIL_LET);
         systemd_begin(&systemd);
-        agent_start_hasty(&systemd.stage);
+        agent_listen_hasty(&systemd);
 
+        uint64_t began_us = test_now_us();
         CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
         WAIT_UNTIL_EQ(n_starts(&systemd, NAME), 1);
-        uint64_t began_us = test_now_us();
         for (int i = 0; i < 100; i++)
                 CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
-        WAIT_UNTIL_EQ(n_starts(&systemd, NAME), 2);
-        CHECK(test_now_us() - began_us > 900000); /* nine seconds of the agent */
+        let_end(&systemd);
+        WAIT_UNTIL_EQ(n_starts(&systemd, NAME " 102 "), 1);
+        CHECK(test_now_us() - began_us > 950000); /* ten seconds of the agent, nearly */
+        let_end(&systemd);
         test_let_pass_ms(1500);
         CHECK_EQ(n_starts(&systemd, NAME), 2);
 }
 
-/* Runs until the test lets it end. */
-#define UNTIL_LET "until rm go; do sleep 0.01; done"
-
-/* Starts a unit of a type five times, each for a post during the run before. */
-static void post_five_times(const char *type)
+/* Starts a unit of a type five times, each for a post during the run before, when the note of the
+ * start says what is typical of it. */
+static void post_five_times(const char *type, const char *note)
 {
         systemd systemd = systemd_prepare();
-        const char *go = FORMAT("%s/go", systemd.home);
         write_logging(&systemd, "one.service", type, NAME, UNTIL_LET);
         systemd_begin(&systemd);
-        test_child *agent = agent_start_hasty(&systemd.stage);
+        test_child *agent = agent_listen_hasty(&systemd);
 
         CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
         for (int i = 1; i <= 6; i++) {
                 WAIT_UNTIL_EQ(n_starts(&systemd, NAME), i);
+                WAIT_UNTIL(note_says(&systemd, "one.service", note));
                 if (i < 6)
                         CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
                 /* Only then has the agent seen that it runs. */
                 test_let_pass_ms(100);
-                write_text(go, "");
+                let_end(&systemd);
         }
         kill(test_child_pid(agent), SIGTERM);
         int n_lines = 0;
@@ -146,12 +146,12 @@ static void post_five_times(const char *type)
 
 TEST_NO_BUS(aUnitThatPostsItsOwnNameIsReportedOnce)
 {
-        post_five_times("oneshot");
+        post_five_times("oneshot", "open");
 }
 
 TEST_NO_BUS(soIsOneWhoseStartJobEndsAtOnce)
 {
-        post_five_times("exec");
+        post_five_times("exec", "done");
 }
 
 TEST_MAIN()

@@ -67,7 +67,7 @@ TEST_NO_BUS(theLastStartIsReported)
         systemd systemd = systemd_prepare();
         write_logging(&systemd, "one.service", "oneshot", NAME, "true");
         systemd_begin(&systemd);
-        agent_start(&systemd.stage);
+        agent_listen(&systemd);
 
         CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
         WAIT_UNTIL(n_starts(&systemd, NAME) && note_says(&systemd, "one.service", "done"));
@@ -85,7 +85,7 @@ TEST_NO_BUS(unitsAreFollowed)
 {
         systemd systemd = systemd_prepare();
         systemd_begin(&systemd);
-        agent_start_hasty(&systemd.stage);
+        agent_spawn_hasty(&systemd.stage);
 
         write_logging(&systemd, "one.service", "oneshot", NAME, "true");
         systemd_reload();
@@ -100,10 +100,10 @@ TEST_NO_BUS(aUnitThatIsMaskedMeanwhileIsNotStarted)
 {
         systemd systemd = systemd_prepare();
         const char *path = FORMAT("%s/one.service", systemd.units);
-        write_logging(&systemd, "one.service", "oneshot", NAME, "sleep 0.3");
+        write_logging(&systemd, "one.service", "oneshot", NAME, UNTIL_LET);
         write_logging(&systemd, "two.service", "oneshot", "com.example.two", "true");
         systemd_begin(&systemd);
-        agent_start_hasty(&systemd.stage);
+        agent_listen_hasty(&systemd);
 
         /* It is due again when it is masked. */
         CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
@@ -111,9 +111,11 @@ TEST_NO_BUS(aUnitThatIsMaskedMeanwhileIsNotStarted)
         CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
         CHECK_EQ(unlink(path), 0);
         CHECK_EQ(symlink("/dev/null", path), 0);
+        write_logging(&systemd, "three.service", "oneshot", "com.example.three", "true");
         systemd_reload();
+        WAIT_UNTIL((notify_post("com.example.three"), n_starts(&systemd, "com.example.three")));
+        let_end(&systemd);
         test_let_pass_ms(1500); /* more than the pause of a hasty agent */
-        CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
         CHECK_EQ(notify_post("com.example.two"), NOTIFY_STATUS_OK);
         WAIT_UNTIL_EQ(n_starts(&systemd, "com.example.two"), 1);
         CHECK_EQ(n_starts(&systemd, NAME), 1);
@@ -121,7 +123,7 @@ TEST_NO_BUS(aUnitThatIsMaskedMeanwhileIsNotStarted)
         CHECK_EQ(unlink(path), 0);
         write_logging(&systemd, "one.service", "oneshot", NAME, "true");
         systemd_reload();
-        WAIT_UNTIL_EQ(n_starts(&systemd, NAME " 4 0 \n"), 1);
+        WAIT_UNTIL_EQ(n_starts(&systemd, NAME " 3 0 \n"), 1);
         CHECK_EQ(n_starts(&systemd, NAME), 2);
 }
 
@@ -144,6 +146,7 @@ TEST_NO_BUS(aThousandUnitsAreReadInASecond)
         for (int i = 0; i < 1000; i++)
                 write_section(&systemd, FORMAT("n%d.service", i),
                               FORMAT("Matching=com.example.n%d", i));
+        write_logging(&systemd, "n999.service", "oneshot", "com.example.n999", "true");
         systemd_begin(&systemd);
         uint64_t shortest_us = UINT64_MAX;
         for (int i = 0; i < 3; i++) {
@@ -157,8 +160,9 @@ TEST_NO_BUS(aThousandUnitsAreReadInASecond)
         printf("read in %u ms of a processor\n", (unsigned)(shortest_us / 1000));
         CHECK(shortest_us < 1000000 * test_slowness());
         agent_start(&systemd.stage);
-        CHECK_EQ(notify_post("com.example.n999"), NOTIFY_STATUS_OK);
         WAIT_UNTIL(note_says(&systemd, "n999.service", "done"));
+        CHECK_EQ(notify_post("com.example.n999"), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(n_starts(&systemd, "com.example.n999 "), 1);
 }
 
 /* Neither an agent that waits for a pipe, nor one that reads a gigabyte. */
