@@ -77,6 +77,16 @@ struct NotifyUtilScriptTests {
     #expect(counts.count == 2 && counts.first == counts.last, "\(outcome)")
   }
 
+  @Test func theExampleForTheShellPrintsWhatItPromises() async throws {
+    let example = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../Examples/notifyutil/first.sh").standardized.path
+    let folder = URL(fileURLWithPath: Program.path(of: "notifyutil")).deletingLastPathComponent()
+    let outcome = try await Program.run(
+      "/bin/sh", [example], on: try PrivateBus(),
+      environment: ["PATH": "\(folder.path):/usr/bin:/bin"])
+    #expect(outcome == Outcome(output: "received com.example.changed\n"))
+  }
+
   // MARK: --wait-for-bus
 
   @Test func waitsForABus() async throws {
