@@ -30,7 +30,7 @@ static const test_bus_ops *find_ops(const char *kind)
                 kind = getenv("DN_TEST_BROKER");
         if (!kind || strcmp(kind, test_bus_daemon_ops.kind) == 0)
                 return &test_bus_daemon_ops;
-        if (strcmp(kind, test_bus_broker_ops.kind) == 0)
+        if (DN_HAS_BUS && strcmp(kind, test_bus_broker_ops.kind) == 0)
                 return &test_bus_broker_ops;
         if (strcmp(kind, none_ops.kind) == 0)
                 return &none_ops;
@@ -111,7 +111,7 @@ pid_t test_bus_pid(const test_bus *bus)
 
 bool test_bus_is_broker(const test_bus *bus)
 {
-        return (bus ? bus->ops : find_ops(NULL)) == &test_bus_broker_ops;
+        return DN_HAS_BUS && (bus ? bus->ops : find_ops(NULL)) == &test_bus_broker_ops;
 }
 
 bool test_bus_is_none(const test_bus *bus)

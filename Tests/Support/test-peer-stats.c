@@ -1,5 +1,6 @@
 /* What the bus reports about its connections. */
 #include <string.h>
+#include <systemd/sd-bus.h>
 
 #include "test.h"
 #include "test-peer-private.h"

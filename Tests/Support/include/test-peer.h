@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "test-bus.h"
+#include "test.h"
 
 #define TEST_WIRE_PATH "/org/darwinnotify/Darwin1"
 #define TEST_WIRE_PREFIX "org.darwinnotify.Darwin1."
@@ -36,7 +37,11 @@ test_peer *test_peer_open_watching(const test_bus *bus);
 test_peer *test_peer_begin(void);
 test_peer *test_peer_close(test_peer *peer);
 const char *test_peer_unique_name(const test_peer *peer);
-bool test_peer_is_on_bus(const test_peer *peer);
+bool test_peer_is_connected(const test_peer *peer);
+static inline bool test_peer_is_on_bus(const test_peer *peer)
+{
+        return DN_HAS_BUS && test_peer_is_connected(peer);
+}
 
 /* The interface that encodes a name, computed independently of the library. Only for names whose
  * interface needs no hash. */

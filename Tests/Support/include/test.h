@@ -19,6 +19,11 @@
 
 #define TEST_STATUS_SKIPPED 77
 
+/* As in <darwinnotify/base.h>: 0 if the library was built without D-Bus. */
+#ifndef DN_HAS_BUS
+#define DN_HAS_BUS 1
+#endif
+
 /* 1 if the compiler says so: some measurements are meaningless under a sanitizer. */
 #ifndef __has_feature
 #define __has_feature(name) 0
@@ -59,7 +64,11 @@ void test_register_role(test_role *role);
 int test_main(int argc, char **argv);
 
 #define TEST(case_name) TEST_CASE_(case_name, TEST_GROUND_BROKERS | TEST_GROUND_NONE)
+#if DN_HAS_BUS
 #define TEST_ON_BUS(case_name) TEST_CASE_(case_name, TEST_GROUND_BROKERS)
+#else
+#define TEST_ON_BUS(case_name) __attribute__((unused)) static void case_##case_name(void)
+#endif
 #define TEST_NO_BUS(case_name) TEST_CASE_(case_name, TEST_GROUND_ONCE)
 
 #define TEST_CASE_(case_name, case_grounds)                                                        \

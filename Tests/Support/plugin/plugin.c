@@ -19,7 +19,7 @@ static int use(void)
         int r, token;
 
         r = dn_center_observe(dn_center_darwin(), "plugin", &handler, NULL, NULL);
-        if (r == 0)
+        if (r == 0 && DN_HAS_BUS)
                 r = dn_center_observe(dn_center_distributed(), "plugin", &handler, NULL, NULL);
         if (r == 0 && notify_register_check("plugin", &token) != NOTIFY_STATUS_OK)
                 r = -1;
