@@ -109,6 +109,7 @@ function end_declaration(   name, is_function) {
     }
     sub(/\n\{.*/, ";", code)
     gsub(/ DN_SENDABLE/, "", code)
+    needs_bus = gsub(/ DN_NEEDS_BUS/, "", code)
     names = names ", " name
     synopsis = synopsis code "\n"
   }
@@ -116,6 +117,8 @@ function end_declaration(   name, is_function) {
     if (is_function) body = body ".SS " name "()\n"
     else body = body ".SS " (name == "" ? "Constants" : name) "\n"
     add_comment()
+    if (is_function && needs_bus)
+      body = body ".PP\nLeft out of a library that was built without D\\-Bus.\n"
     if (!is_function) add_code(code)
   }
   has_comment = 0

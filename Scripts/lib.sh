@@ -208,3 +208,22 @@ build_examples() {
   cp Examples/embed-c/Makefile Examples/embed-c/*.c "$folder"
   make --silent -C "$folder" "$@"
 }
+
+# The command, with its arguments, that programs run under.
+run_under=()
+
+# Runs an observer of a folder and a poster: converse FOLDER OBSERVER ARGUMENT...
+# The poster is that of the folder, or of the folder $posters. Both use the name $name.
+posters=
+converse() {
+  local observer who=${1##*/}-$2
+  # A separate log, emptied at once: the log of another run already contains "ready".
+  : >"$scratch/$who.log"
+  start "$who" "${run_under[@]}" "$1/$2" "${@:3}"
+  observer=$started
+  await "$who" '^ready$' 1 || die "$who is not ready: $(<"$scratch/$who.log")"
+  "${run_under[@]}" "${posters:-$1}/poster" "$name" >"$scratch/poster.log" 2>&1 ||
+    die "${posters:-$1}/poster: $(<"$scratch/poster.log")"
+  await_end "$observer" || die "$who did not end: $(<"$scratch/$who.log")"
+  [ "$(seen "$who" "^received $name\$")" -eq 1 ] || die "$who: $(<"$scratch/$who.log")"
+}

@@ -161,6 +161,7 @@ static inline int post_number(dn_center *center, const char *name, const char *o
         return settle(center, try_post_number(center, name, object, number), began_us);
 }
 
+#if DN_HAS_BUS
 /* Arguments: name, object or "-", how often. Posts numbers from 0. */
 ROLE(postNumbers)
 {
@@ -171,6 +172,7 @@ ROLE(postNumbers)
                         return 1;
         return dn_flush(TEST_DEADLINE_US) < 0;
 }
+#endif
 
 static inline void post_numbers_elsewhere(const char *name, const char *object, const char *count)
 {

@@ -7,8 +7,8 @@
 
 #include <systemd/sd-bus.h>
 
-#include "bus/address.h"
 #include "bus/wire.h"
+#include "post/address.h"
 #include "util/fork.h"
 #include "util/loop.h"
 

@@ -1,7 +1,7 @@
 /* The carrier over D-Bus: a connection that sends each post as one signal. */
 #pragma once
 
-#include "bus/address.h"
+#include "post/address.h"
 #include "post/carrier.h"
 #include "util/loop.h"
 

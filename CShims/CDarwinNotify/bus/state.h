@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bus/address.h"
 #include "bus/connection.h"
 #include "bus/sharer.h"
 #include "bus/numbers.h"
 #include "bus/peers.h"
 #include "bus/pending.h"
 #include "bus/rules.h"
+#include "post/address.h"
 #include "post/carrier.h"
 #include "util/clock.h"
 #include "util/lock.h"

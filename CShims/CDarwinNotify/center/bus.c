@@ -4,15 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "bus/address.h"
-#include "calls/calls.h"
 #include "center/observe.h"
 #include "center/table.h"
 #include "delivery/delivery.h"
 #include "delivery/payloads.h"
 #include "delivery/topic.h"
+#include "post/address.h"
 #include "util/clock.h"
-#include "util/debug.h"
 #include "util/gate.h"
 #include "util/host.h"
 #include "util/reserved.h"
@@ -56,7 +54,7 @@ static void loop_closed(void *context)
 
         dn__carrier_free(hub->direct);
         dn__carrier_free(hub->bus);
-        dn__calls_free(hub->calls);
+        dn__bus_free_calls(hub);
         dn__hub_unref(hub);
 }
 
@@ -75,12 +73,6 @@ int dn__bus_open(dn__hub *hub)
         r = dn__address_resolve(hub->center->bus, &address);
         if (r < 0)
                 return r;
-        if (address.address)
-                dn__debug_say(0, "looking for the bus %s", address.address);
-        else
-                dn__debug_say(0, "no bus to look for (%s); only this user's processes can be heard",
-                              address.scope);
-        hub->absence.is_missed = !address.address && !address.is_none;
         r = dn__loop_new(&options, &hub->loop);
         if (r < 0)
                 return r;

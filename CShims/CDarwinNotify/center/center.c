@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bus/address.h"
 #include "darwinnotify/distributed.h"
+#include "post/address.h"
 #include "util/gate.h"
 #include "util/probe.h"
 #include "util/text.h"

@@ -35,6 +35,21 @@ static inline bool dn__bus_was_found(const dn__hub *hub)
         return dn__carrier_get_status(hub->bus).n_connects > 0;
 }
 
+/* --- What the Darwin center has on its bus (on-bus.c) ---------------------------------------- */
+
+/* Adds the carrier over the bus, if there is an address, and the calls that share its connection;
+ * may consume the address. Returns 0 or -ENOMEM. */
+int dn__bus_add(dn__hub *hub, struct dn__address *address, const dn__sink *sink);
+
+/* Returns whether there are calls, services or unanswered requests. */
+bool dn__bus_has_calls(dn__hub *hub);
+
+/* Cancels the calls in progress, and closes the services. */
+void dn__bus_cancel_calls(dn__hub *hub);
+
+/* Call when the carrier has been freed and there are no calls. */
+void dn__bus_free_calls(dn__hub *hub);
+
 /* --- The end (close.c) ------------------------------------------------------------------------ */
 
 /* Schedules the cleanup for exit(). Idempotent. */

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "calls/calls.h"
 #include "delivery/delivery.h"
 #include "delivery/executor.h"
 #include "delivery/hub.h"
@@ -91,7 +90,7 @@ void dn__centers_cancel_observers(void)
                         dn_observer_cancel(observer);
                         (void)dn_observer_unref(observer);
                 }
-                dn__calls_cancel(hub->calls);
+                dn__bus_cancel_calls(hub);
         }
 }
 
@@ -99,8 +98,7 @@ static bool is_idle(dn__hub *hub)
 {
         DN__HUB_AUTO_LOCK(hub);
 
-        return atomic_load(&hub->n_observers) == 0 && hub->n_runs == 0 &&
-               dn__calls_are_idle(hub->calls);
+        return atomic_load(&hub->n_observers) == 0 && hub->n_runs == 0 && !dn__bus_has_calls(hub);
 }
 
 bool dn__centers_are_idle(void)

@@ -1,8 +1,6 @@
 /* The Darwin center: delivers names without a payload to every process on the same bus. */
 #include <errno.h>
 
-#include "bus/dbus.h"
-#include "calls/calls.h"
 #include "center/center.h"
 #include "center/table.h"
 #include "darwinnotify/error.h"
@@ -11,6 +9,7 @@
 #include "delivery/prefix.h"
 #include "delivery/topic.h"
 #include "direct/direct.h"
+#include "post/address.h"
 
 /* --- Carrier callbacks ---------------------------------------------------------------------- */
 
@@ -93,7 +92,6 @@ static const dn__sink sink = {
 static int add_carriers(dn__hub *hub, dn__address *address)
 {
         dn__direct_options direct = { &sink, hub, &hub->member.region, dn__delivery_thread_get };
-        dn__dbus_options bus = { address, &dn__wire_darwin, hub->loop, &sink, hub };
         int r;
 
         r = dn__direct_new(&direct, &hub->direct);
@@ -102,13 +100,7 @@ static int add_carriers(dn__hub *hub, dn__address *address)
         atomic_fetch_add(&hub->n_open_carriers, 1);
         hub->inline_loop = dn__direct_get_loop(hub->direct);
         r = dn__table_begin(hub, address->scope);
-        if (r < 0 || !address->address)
-                return r;
-        r = dn__dbus_new(&bus, &hub->bus);
-        if (r < 0)
-                return r;
-        atomic_fetch_add(&hub->n_open_carriers, 1);
-        return dn__calls_new(hub, &hub->calls);
+        return r < 0 ? r : dn__bus_add(hub, address, &sink);
 }
 
 /* --- Posts ---------------------------------------------------------------------------------- */

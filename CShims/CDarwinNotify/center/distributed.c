@@ -3,6 +3,7 @@
 
 #include "bus/dbus.h"
 #include "center/center.h"
+#include "center/on-bus.h"
 #include "darwinnotify/distributed.h"
 #include "delivery/delivery.h"
 #include "delivery/hub.h"
@@ -52,24 +53,9 @@ static const dn__sink distributed_sink = {
 
 static int add_distributed_carrier(dn__hub *hub, dn__address *address)
 {
-        dn__dbus_options options = {
-                .address = address,
-                .wire = &dn__wire_distributed,
-                .loop = hub->loop,
-                .sink = &distributed_sink,
-                .context = hub,
-        };
-
-        int r;
-
         /* Nobody wakes this center but its bus. */
         hub->inline_loop = hub->loop;
-        if (!address->address)
-                return 0;
-        r = dn__dbus_new(&options, &hub->bus);
-        if (r == 0)
-                atomic_fetch_add(&hub->n_open_carriers, 1);
-        return r;
+        return dn__bus_add_carrier(hub, address, &dn__wire_distributed, &distributed_sink);
 }
 
 /* --- Posts ---------------------------------------------------------------------------------- */

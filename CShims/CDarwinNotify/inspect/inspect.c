@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bus/address.h"
 #include "inspect/table.h"
+#include "post/address.h"
 #include "table/file.h"
 #include "util/cleanup.h"
 #include "util/gate.h"

@@ -81,7 +81,7 @@ static unsigned n_flushes;
 
 static void flush_before_fork(void)
 {
-        CHECK_EQ(dn_flush(0), -ENOTCONN);
+        CHECK_EQ(dn_flush(0), DN_HAS_BUS ? -ENOTCONN : 0);
         n_flushes++;
 }
 

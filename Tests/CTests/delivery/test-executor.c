@@ -308,6 +308,7 @@ TEST_NO_BUS(faultInACallbackReachesTheHostsHandler)
         CHECK_EQ(test_child_wait(test_spawn_role("crashInCallback", "inline", NULL)), 0);
 }
 
+#if DN_HAS_BUS
 static void note_dropped(const dn_event *event, void *context)
 {
         atomic_fetch_add((_Atomic uint64_t *)context, event->n_dropped);
@@ -330,6 +331,7 @@ TEST(queuedPostsThatTheExecutorRefusedAreReported)
         CHECK_EQ(n_dropped, 3);
         tally_drop(observer);
 }
+#endif
 
 /* --- Programs started from a callback --------------------------------------------------------- */
 

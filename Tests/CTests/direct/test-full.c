@@ -4,10 +4,13 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "bus/rules.h"
 #include "center/table.h"
 #include "member.h"
 #include "shm.h"
+
+#if DN_HAS_BUS
+#include "bus/rules.h"
+#endif
 
 #define N_ROUNDS 10
 
@@ -71,6 +74,7 @@ TEST(aProcessBeyondTheTableUsesTheBusBothWaysUntilAnEntryIsFree)
         test_bus_stop(bus);
 }
 
+#if DN_HAS_BUS
 /* Its rule stays for a second, while the table is replaced by one that is full. */
 TEST_ON_BUS(aNameThatIsHeldAgainBeyondTheTableIsHeardFromTheBus)
 {
@@ -89,6 +93,7 @@ TEST_ON_BUS(aNameThatIsHeldAgainBeyondTheTableIsHeardFromTheBus)
         DN__HUB_AUTO_LOCK(hub);
         CHECK(!dn__topic_find(hub, &name)->hold->is_counted);
 }
+#endif
 
 /* --- What it costs --------------------------------------------------------------------------- */
 

@@ -40,6 +40,21 @@
 #define DN_EXPORT __attribute__((visibility("default")))
 #endif
 
+/* 0 in the headers of a library that was built without D-Bus (make BUS=none). It has no function
+ * that is marked with DN_NEEDS_BUS: a program that calls one does not compile. The name of a bus
+ * then only selects which processes of the user share a table. */
+#ifndef DN_HAS_BUS
+#define DN_HAS_BUS 1
+#endif
+
+#define DN_NEEDS_BUS
+#if !DN_HAS_BUS && defined(__has_attribute)
+#if __has_attribute(error)
+#undef DN_NEEDS_BUS
+#define DN_NEEDS_BUS __attribute__((error("this libdarwinnotify was built without D-Bus")))
+#endif
+#endif
+
 /* For Swift: a closure passed for this parameter runs on a thread of the library's choice, so it
  * must not inherit the isolation of the code that contains it. */
 #if defined(__has_attribute)

@@ -101,7 +101,7 @@ typedef struct dn_call_handler {
  */
 DN_EXPORT int dn_call_begin(dn_center *center, const dn_call_plan *plan,
                             const dn_call_handler *handler, const dn_executor *executor,
-                            dn_call **ret_call);
+                            dn_call **ret_call) DN_NEEDS_BUS;
 
 /**
  * Ends a call that is in progress with -ECANCELED: `ended` runs soon, on its executor.
@@ -110,11 +110,11 @@ DN_EXPORT int dn_call_begin(dn_center *center, const dn_call_plan *plan,
  *
  * Threads:  any.
  */
-DN_EXPORT void dn_call_cancel(dn_call *call);
+DN_EXPORT void dn_call_cancel(dn_call *call) DN_NEEDS_BUS;
 
 /** Releases a reference, which does not end the call. NULL is allowed. Returns NULL. Threads:
  *  any. */
-DN_EXPORT dn_call *dn_call_unref(dn_call *call);
+DN_EXPORT dn_call *dn_call_unref(dn_call *call) DN_NEEDS_BUS;
 
 DN_END_DECLS
 

@@ -29,6 +29,9 @@
  * Handles are opaque. Functions named `_ref` and `_unref` count references; `_close` and `_free`
  * end the object. The ones that release accept NULL and return NULL.
  *
+ * A library that was built without D-Bus has DN_HAS_BUS 0 in its headers, and no function that is
+ * marked with DN_NEEDS_BUS.
+ *
  * "Apple:" names the Apple function that is mirrored, and the differences; if it is missing, there
  * is no such function. */
 #ifndef DARWINNOTIFY_DARWINNOTIFY_H

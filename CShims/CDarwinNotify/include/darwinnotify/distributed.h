@@ -41,11 +41,11 @@ DN_BEGIN_DECLS
  * Threads:  any.
  * Apple:    CFNotificationCenterGetDistributedCenter().
  */
-DN_EXPORT dn_center *dn_center_distributed(void);
+DN_EXPORT dn_center *dn_center_distributed(void) DN_NEEDS_BUS;
 
 /** Opens another distributed center, on a bus of the caller's choice, with its own connection.
  *  Parameters, errors and release as for dn_center_open(). Threads: any. */
-DN_EXPORT int dn_center_open_distributed(const char *bus, dn_center **ret_center);
+DN_EXPORT int dn_center_open_distributed(const char *bus, dn_center **ret_center) DN_NEEDS_BUS;
 
 /**
  * Suspends or resumes the observers of a distributed center in this process.
@@ -63,11 +63,11 @@ DN_EXPORT int dn_center_open_distributed(const char *bus, dn_center **ret_center
  * Threads:  any.
  * Apple:    NSDistributedNotificationCenter.suspended; Core Foundation has no public function.
  */
-DN_EXPORT int dn_center_set_suspended(dn_center *center, bool is_suspended);
+DN_EXPORT int dn_center_set_suspended(dn_center *center, bool is_suspended) DN_NEEDS_BUS;
 
 /** Returns whether the observers of a center in this process are suspended. NULL and other centers
  *  are not. Threads: any. */
-DN_EXPORT bool dn_center_is_suspended(dn_center *center);
+DN_EXPORT bool dn_center_is_suspended(dn_center *center) DN_NEEDS_BUS;
 
 DN_END_DECLS
 

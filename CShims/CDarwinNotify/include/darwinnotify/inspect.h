@@ -54,7 +54,8 @@ typedef struct dn_watcher {
  *           is no bus, it does not answer within a second, or it is lost.
  * Threads:  any. For an event loop, or to end a watch from another thread, use dn_watch_open().
  */
-DN_EXPORT int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watcher);
+DN_EXPORT int dn_watch_posts(const char *bus, const char *prefix,
+                             const dn_watcher *watcher) DN_NEEDS_BUS;
 
 /** A watch for an event loop. Opaque. It belongs to the process that opened it: a forked child
  *  opens its own and leaves this one alone. */
@@ -73,7 +74,7 @@ typedef struct dn_watch dn_watch;
  * Threads:  any.
  */
 DN_EXPORT int dn_watch_open(const char *bus, const char *prefix, const dn_watcher *watcher,
-                            dn_watch **ret_watch);
+                            dn_watch **ret_watch) DN_NEEDS_BUS;
 
 /**
  * Returns the descriptor to wait for, borrowed: readable (POLLIN, level-triggered) while
@@ -82,7 +83,7 @@ DN_EXPORT int dn_watch_open(const char *bus, const char *prefix, const dn_watche
  * Errors:   -EINVAL if `watch` is NULL.
  * Threads:  any.
  */
-DN_EXPORT int dn_watch_get_fd(dn_watch *watch);
+DN_EXPORT int dn_watch_get_fd(dn_watch *watch) DN_NEEDS_BUS;
 
 /**
  * Does what the watch can do now without waiting, and calls the callbacks on the calling thread.
@@ -93,7 +94,7 @@ DN_EXPORT int dn_watch_get_fd(dn_watch *watch);
  * Errors:   as for dn_watch_posts(); -EINVAL also if `watch` is NULL or the parent process's.
  * Threads:  one at a time; not in a callback of the watch.
  */
-DN_EXPORT int dn_watch_process(dn_watch *watch);
+DN_EXPORT int dn_watch_process(dn_watch *watch) DN_NEEDS_BUS;
 
 /**
  * Ends a watch: the descriptor becomes readable, and dn_watch_process() returns 1. Afterwards no
@@ -101,14 +102,14 @@ DN_EXPORT int dn_watch_process(dn_watch *watch);
  *
  * Threads:  any, and in a callback of the watch.
  */
-DN_EXPORT void dn_watch_stop(dn_watch *watch);
+DN_EXPORT void dn_watch_stop(dn_watch *watch) DN_NEEDS_BUS;
 
 /**
  * Closes a watch, ended or not. NULL is allowed. Returns NULL.
  *
  * Threads:  any, but not in a callback of the watch, nor while another thread uses it.
  */
-DN_EXPORT dn_watch *dn_watch_close(dn_watch *watch);
+DN_EXPORT dn_watch *dn_watch_close(dn_watch *watch) DN_NEEDS_BUS;
 
 /** One name of the user's table. Borrowed, with all it points to, until the callback returns. */
 typedef struct dn_name_record {

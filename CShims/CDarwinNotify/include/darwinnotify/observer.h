@@ -233,7 +233,8 @@ typedef struct dn_owner_handler {
  */
 DN_EXPORT int dn_center_observe_owner(dn_center *center, const char *name,
                                       const dn_owner_handler *handler,
-                                      const dn_executor *executor, dn_observer **ret_observer);
+                                      const dn_executor *executor,
+                                      dn_observer **ret_observer) DN_NEEDS_BUS;
 
 /**
  * Replaces the handler of an observer: each post goes to exactly one of the two.

@@ -102,11 +102,11 @@ typedef struct dn_service_plan {
  */
 DN_EXPORT int dn_service_open(dn_center *center, const dn_service_plan *plan,
                               const dn_service_handler *handler, const dn_executor *executor,
-                              dn_service **ret_service);
+                              dn_service **ret_service) DN_NEEDS_BUS;
 
 /** Returns whether the process owns the name at present. false for NULL. `name_changed` of the
  *  handler reports changes. Threads: any. */
-DN_EXPORT bool dn_service_has_name(dn_service *service);
+DN_EXPORT bool dn_service_has_name(dn_service *service) DN_NEEDS_BUS;
 
 /**
  * Lets other processes make requests of a kind. Exporting one again changes nothing.
@@ -117,7 +117,7 @@ DN_EXPORT bool dn_service_has_name(dn_service *service);
  * Errors:   -EINVAL if an argument is NULL or malformed; -ENOMEM.
  * Threads:  any.
  */
-DN_EXPORT int dn_service_export(dn_service *service, const char *kind);
+DN_EXPORT int dn_service_export(dn_service *service, const char *kind) DN_NEEDS_BUS;
 
 /**
  * Ends an export: later requests of the kind are refused. Requests that have arrived are still
@@ -126,7 +126,7 @@ DN_EXPORT int dn_service_export(dn_service *service, const char *kind);
  * Errors:   -EINVAL if an argument is NULL, or the kind is not exported.
  * Threads:  any.
  */
-DN_EXPORT int dn_service_unexport(dn_service *service, const char *kind);
+DN_EXPORT int dn_service_unexport(dn_service *service, const char *kind) DN_NEEDS_BUS;
 
 /**
  * Gives up the name and refuses later requests. Requests whose handler has begun can still be
@@ -137,7 +137,7 @@ DN_EXPORT int dn_service_unexport(dn_service *service, const char *kind);
  *
  * Threads:  any.
  */
-DN_EXPORT dn_service *dn_service_close(dn_service *service);
+DN_EXPORT dn_service *dn_service_close(dn_service *service) DN_NEEDS_BUS;
 
 /**
  * Answers a request.
@@ -150,7 +150,7 @@ DN_EXPORT dn_service *dn_service_close(dn_service *service);
  *           connection broke while sending; -ENOMEM.
  * Threads:  any.
  */
-DN_EXPORT int dn_request_answer(dn_request *request, const dn_dict *reply);
+DN_EXPORT int dn_request_answer(dn_request *request, const dn_dict *reply) DN_NEEDS_BUS;
 
 /**
  * Answers a request with an error.
@@ -165,7 +165,7 @@ DN_EXPORT int dn_request_answer(dn_request *request, const dn_dict *reply);
  * Threads:  any.
  */
 DN_EXPORT int dn_request_refuse(dn_request *request, const char *error, const char *message,
-                                const dn_dict *details);
+                                const dn_dict *details) DN_NEEDS_BUS;
 
 /* Names of errors. The message says more. */
 

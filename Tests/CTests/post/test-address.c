@@ -1,5 +1,5 @@
 /* Selects the bus of a center. */
-#include "bus/address.h"
+#include "post/address.h"
 
 #include <limits.h>
 #include <stdio.h>
