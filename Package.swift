@@ -81,6 +81,7 @@ let package = Package(
     .library(name: "CFNotificationCenter", targets: ["CFNotificationCenter"]),
     .library(name: "notify", targets: ["notify"]),
     .library(name: "Wormhole", targets: ["Wormhole"]),
+    .library(name: "MMWormhole", targets: ["MMWormhole"]),
     .library(name: "Delegation", targets: ["Delegation"]),
     .library(name: "RemoteHandlers", targets: ["RemoteHandlers"]),
     .executable(name: "wormhole", targets: ["WormholeCommand"]),
@@ -121,6 +122,9 @@ let package = Package(
       name: "Wormhole", dependencies: ["DarwinNotify", "DarwinNotifySupport", "CSQLite", "CLinux"],
       swiftSettings: strictSwift),
     .target(
+      name: "MMWormhole", dependencies: ["DarwinNotify", "DarwinNotifySupport", "Wormhole"],
+      swiftSettings: strictSwift),
+    .target(
       name: "TestSupport", dependencies: ["CSystemd"], path: "Tests/Support",
       exclude: ["coverage", "plugin", "runner", "version"], publicHeadersPath: "include",
       cSettings: strictC),
@@ -153,9 +157,9 @@ let package = Package(
       name: "DarwinNotifyTests",
       dependencies: [
         "CFNotificationCenter", "DarwinNotify", "Delegation", "DistributedNotifications",
-        "RemoteHandlers", "Wormhole", "TestSupport", "TestTools",
-        "apple-sources", "apple-sources-5", "executor-loop", "executor-loop-5", "group-peer",
-        "ios-app", "ios-extension", "wormhole-peer",
+        "MMWormhole", "RemoteHandlers", "Wormhole", "TestSupport", "TestTools",
+        "MailboxKit", "apple-sources", "apple-sources-5", "executor-loop", "executor-loop-5",
+        "group-peer", "ios-app", "ios-extension", "mailboxes", "mailboxes-5", "wormhole-peer",
       ]
         + (examples + remotes + mainThreadShapes + ["WormholeCommand", "notifyrelay", "notifyutil"])
         .map { .target(name: $0) },
@@ -166,8 +170,8 @@ let package = Package(
       ],
       sources: [
         "CFNotificationCenterTests", "DarwinNotifyTests", "DistributedNotificationsTests",
-        "NotifyUtilTests", "RelayTests", "RemoteHandlersTests", "WormholeCommandTests",
-        "WormholeTests",
+        "MMWormholeTests", "NotifyUtilTests", "RelayTests", "RemoteHandlersTests",
+        "WormholeCommandTests", "WormholeTests",
       ],
       swiftSettings: strictSwift),
     .testTarget(
@@ -212,6 +216,14 @@ let package = Package(
       name: "executor-loop-5", dependencies: ["DarwinNotify"],
       path: "Tests/Programs/executor-loop-5",
       swiftSettings: [.swiftLanguageMode(.v5)] + checkedSwift),
+    // The module that programs with MMWormhole share, and the programs, in both language modes.
+    .target(name: "MailboxKit", path: "Tests/Programs/mailbox-kit"),
+    .executableTarget(
+      name: "mailboxes", dependencies: ["MMWormhole", "MailboxKit"],
+      path: "Tests/Programs/mailboxes", swiftSettings: checkedSwift),
+    .executableTarget(
+      name: "mailboxes-5", dependencies: ["MMWormhole", "MailboxKit"],
+      path: "Tests/Programs/mailboxes-5", swiftSettings: [.swiftLanguageMode(.v5)] + checkedSwift),
     // As people have written them for iOS: the one in Swift 5.
     .executableTarget(
       name: "ios-app", dependencies: ["CFNotificationCenter"], path: "Examples/ios-port/ios-app",

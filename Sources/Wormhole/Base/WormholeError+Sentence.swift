@@ -75,7 +75,7 @@ extension NotifyError: LocalizedError {
 }
 
 /// The message of a codec's error, in words: not the syntax of Swift.
-func sentence(of error: any Error) -> String {
+package func sentence(of error: any Error) -> String {
   let path: [any CodingKey]
   let text: String
   switch error {

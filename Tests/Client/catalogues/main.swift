@@ -5,6 +5,7 @@ import Delegation
 import Dispatch
 import DistributedNotifications
 import Foundation
+import MMWormhole
 import RemoteHandlers
 import Wormhole
 import notify
@@ -73,6 +74,15 @@ func registering() {
     notify_get_state(token, &state)
   }
   if status == NOTIFY_STATUS_OK { notify_post("com.example.changed") }
+}
+
+func passing() {
+  let wormhole = MMWormhole(
+    applicationGroupIdentifier: "group.org.example.lights", optionalDirectory: "wormhole")
+  wormhole.listenForMessage(withIdentifier: "light") { message in
+    print((message as? [String: Any])?["brightness"] as? Int ?? 0)
+  }
+  wormhole.passMessageObject(["brightness": 7] as NSDictionary, identifier: "light")
 }
 
 final class StatusObserver {
