@@ -234,6 +234,26 @@ TEST_ON_BUS(aBusThatRefusesTheNameMakesNewcomersWhoHearAll)
         CHECK_EQ(ask(b, "posts"), 10);
 }
 
+/* Others would take it for a native of its table. */
+TEST_ON_BUS(aProcessBesideAnotherTableGivesUpTheNameOfItsOwn)
+{
+        static tally seen;
+        sd_bus *foreign = NULL;
+        dn_center *center = dn_center_darwin();
+
+        begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        CHECK(sd_bus_open_user(&foreign) >= 0);
+        CHECK(sd_bus_request_name(foreign, "org.darwinnotify.Table.t0000000000000007", 0) > 0);
+        tally_observe(center, "N", &seen);
+        WAIT_UNTIL(dbus_has_settled(dbus_of(center)));
+        CHECK(!dbus_is_native(dbus_of(center)));
+        uint64_t id = atomic_load(&dn__hub_find(center)->member.region)->id;
+        const char *name = FORMAT("org.darwinnotify.Table.t%016llx", (unsigned long long)id);
+        WAIT_UNTIL(!test_peer_sees(peer, name));
+        sd_bus_flush_close_unref(foreign);
+}
+
 TEST_ON_BUS(aNewcomerThatOnlyPostsAsksOnce)
 {
         begin();
