@@ -1,9 +1,11 @@
 /* Functions of the host, of every kind, that end their thread, exit, or come when the process
  * exits. */
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "host-kinds.h"
+#include "util/host.h"
 
 static const kind *kind_named(const char *name)
 {
@@ -103,6 +105,51 @@ TEST(handlersOfNoKindStartOnceExitHasBegun)
                         test_fail(__FILE__, __LINE__, "%s: status %d", kinds[i].name, status);
         }
         test_bus_stop(bus);
+}
+
+static _Atomic bool is_running, is_exiting;
+static uint64_t exit_us;
+
+/* Still runs when the exit has begun to wait for it. */
+static void run_on(void *unused)
+{
+        is_running = true;
+        WAIT_UNTIL(is_exiting);
+        test_let_pass_ms(20);
+}
+
+static void *call_host(void *unused)
+{
+        dn__host_call(run_on, unused);
+        return unused;
+}
+
+static void note_exit(void)
+{
+        exit_us = test_now_us();
+        is_exiting = true;
+}
+
+/* After the library's exit handler, which waits for a second at most. */
+static void judge_exit(void)
+{
+        _exit(test_now_us() - exit_us < 900000 ? 0 : 1);
+}
+
+ROLE(exitMeanwhile)
+{
+        CHECK_EQ(atexit(judge_exit), 0);
+        dn__host_expect_exit();
+        CHECK_EQ(atexit(note_exit), 0);
+        test_start_thread(call_host, NULL);
+        WAIT_UNTIL(is_running);
+        return 0;
+}
+
+/* A busy machine may take the time away. */
+TEST_NO_BUS(exitWaitsForAHandlerOnlyUntilItReturns)
+{
+        WAIT_UNTIL_EQ(test_child_wait(test_spawn_role("exitMeanwhile", NULL)), 0);
 }
 
 TEST_MAIN()
