@@ -37,6 +37,13 @@ static inline bool dbus_has_settled(dn__dbus *dbus)
         return dbus->rules.n_asked == 0 && dbus->missed_us == DN__NEVER;
 }
 
+/* Returns whether the table is looked at once the bus has all rules. */
+static inline bool dbus_has_gap(dn__dbus *dbus)
+{
+        DN__AUTO_LOCK(&dbus->lock);
+        return dbus->rules.has_gap;
+}
+
 static inline bool dbus_is_native(dn__dbus *dbus)
 {
         DN__AUTO_LOCK(&dbus->lock);

@@ -148,4 +148,34 @@ TEST_ON_BUS(aPostDoesNotOvertakeAnEarlierOneWhoseSenderWasUnknown)
         lone_close(&self);
 }
 
+/* The bus no longer knows its user; but the table may have counted the post. */
+TEST_ON_BUS(aPostOfASenderThatHasGoneMakesTheTableBeLookedAt)
+{
+        static lone_carrier self;
+        const char *name = FORMAT("user.uid.%u.x", geteuid());
+        test_bus *bus = test_bus_begin();
+        test_peer *sender = test_peer_open(test_bus_address(bus));
+        dn__dbus *dbus;
+        unsigned n_before;
+
+        test_wire_interface(name, interface);
+        lone_open(&self, &dn__wire_darwin, NULL);
+        lone_start(&self);
+        lone_hold(&self, name);
+        dbus = dn__dbus_of(self.carrier);
+        WAIT_UNTIL(self.n_missed > 0); /* of the new connection */
+        peer = test_peer_open(test_bus_address(bus));
+        dn__lock_acquire(&dbus->lock);
+        n_before = self.n_missed;
+        test_peer_post_full(sender, interface, name, 1, 7);
+        WAIT_UNTIL(has_unread(dbus));
+        const char *sender_name = FORMAT("%s", test_peer_unique_name(sender));
+        test_peer_close(sender);
+        WAIT_UNTIL(!test_peer_sees(peer, sender_name));
+        dn__lock_release(&dbus->lock);
+        WAIT_UNTIL(self.n_missed > n_before);
+        CHECK_EQ(self.n_posts, 0);
+        lone_close(&self);
+}
+
 TEST_MAIN()

@@ -70,6 +70,7 @@ TEST_ON_BUS(aProcessThatHasMovedLooksOnceTheBusHasTheWiderRules)
         remove_table();
         forget_look(center);
         post_ok(center, "other");
+        CHECK(dbus_has_gap(dbus)); /* what the bus says of a name would make it look, too */
         remove_table();
         dbus_finish_rules(dbus);
         WAIT_UNTIL(is_there());
