@@ -301,6 +301,42 @@ TEST_NO_BUS(aPostThatIsCountedAgainIsHeardOnceByItsOwnProcess)
         CHECK_EQ(seen.n_posts, 2 + 1);
 }
 
+static void set_moving(dn__hub *hub, bool is_moving)
+{
+        DN__HUB_AUTO_LOCK(hub);
+        hub->member.is_moving = is_moving;
+        dn__condition_broadcast(&hub->changed);
+}
+
+static void *register_name(void *has_registered)
+{
+        static tally seen;
+
+        tally_observe(dn_center_darwin(), "later", &seen);
+        *(_Atomic bool *)has_registered = true;
+        return NULL;
+}
+
+/* Its slot would be in the table that is left. */
+TEST_NO_BUS(aRegistrationWaitsUntilItsProcessHasMoved)
+{
+        static tally seen;
+        _Atomic bool has_registered = false;
+        pthread_t thread;
+        dn__hub *hub;
+
+        test_bus_use_none();
+        tally_observe(dn_center_darwin(), "N", &seen);
+        hub = dn__hub_find(dn_center_darwin());
+        set_moving(hub, true);
+        thread = test_start_thread(register_name, (void *)&has_registered);
+        test_let_pass_ms(100);
+        CHECK(!has_registered);
+        set_moving(hub, false);
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        CHECK(has_registered);
+}
+
 static dn__region *to_leave;
 
 /* Overrides libc's: while a registration waits for a process that changes the set of its name, the
