@@ -113,6 +113,27 @@ TEST_ON_BUS(newConnectionsAreAskedAboutAtOnceAndForgottenWhenTheyClose)
         end();
 }
 
+static const char *oldest_name(void)
+{
+        return DN__CONTAINER(peers.by_age.next, dn__peer, link)->name;
+}
+
+TEST_ON_BUS(theOldestConnectionThatNoPostWaitsForMakesRoomForAnother)
+{
+        char name[32];
+
+        begin(DN__PEER_USER);
+        for (unsigned i = 0; i <= DN__PEERS_MAX; i++) {
+                snprintf(name, sizeof name, ":9.%u", i);
+                CHECK(dn__peers_get(&peers, name) != NULL);
+                if (i + 1 == DN__PEERS_MAX)
+                        CHECK_STREQ(oldest_name(), ":9.0");
+        }
+        CHECK_EQ(peers.by_name.n_entries, DN__PEERS_MAX);
+        CHECK_STREQ(oldest_name(), ":9.1");
+        end();
+}
+
 TEST_ON_BUS(aPeerOutlivesItsConnectionWhileItsPostsWait)
 {
         dn__waiting waiting;
