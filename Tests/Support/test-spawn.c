@@ -45,6 +45,16 @@ static void fds_copy(const test_spawn_plan *plan, int copies[TEST_SPAWN_MAX_FDS]
         }
 }
 
+static void add_close_from(posix_spawn_file_actions_t *actions, int fd)
+{
+#ifdef __GLIBC__
+        posix_spawn_file_actions_addclosefrom_np(actions, fd);
+#else
+        for (; fd < 1024; fd++)
+                posix_spawn_file_actions_addclose(actions, fd);
+#endif
+}
+
 static int spawn_with(const test_spawn_plan *plan, const char *const *argv, pid_t *pid)
 {
         posix_spawn_file_actions_t actions;
@@ -64,7 +74,7 @@ static int spawn_with(const test_spawn_plan *plan, const char *const *argv, pid_
         posix_spawn_file_actions_init(&actions);
         for (size_t i = 0; i < plan->n_fds; i++)
                 posix_spawn_file_actions_adddup2(&actions, copies[i], (int)i);
-        posix_spawn_file_actions_addclosefrom_np(&actions, (int)plan->n_fds);
+        add_close_from(&actions, (int)plan->n_fds);
 
         r = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)argv,
                          plan->environment ? (char *const *)plan->environment : environ);

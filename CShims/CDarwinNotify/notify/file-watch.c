@@ -18,6 +18,7 @@
 #include "util/clock.h"
 #include "util/fork.h"
 #include "util/loop.h"
+#include "util/statx.h"
 
 /* Changes within this time are reported once. */
 #define MERGE_US (100 * DN__US_PER_MS)

@@ -16,6 +16,10 @@
 /* How many of the tables that were left stay readable. */
 #define N_LEFT 8
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
 /* --- The file ------------------------------------------------------------------------------- */
 
 /* Opens the mapped file, if it still is at its path. Returns a descriptor to be closed at once, or

@@ -63,10 +63,20 @@ static void run_diagnostics(void *context)
         report->diagnostics->invoke(report->message, report->diagnostics->context);
 }
 
+/* Not translated, where there are translations. */
+static const char *describe(int error)
+{
+#ifdef __GLIBC__
+        return strerrordesc_np(error);
+#else
+        return strerror(error);
+#endif
+}
+
 void dn__debug_say(int reason, const char *format, ...)
 {
         const dn_diagnostics *diagnostics = atomic_load(&taker);
-        const char *why = reason < 0 ? strerrordesc_np(-reason) : NULL;
+        const char *why = reason < 0 ? describe(-reason) : NULL;
         char *text DN__FREES = NULL, *message DN__FREES = NULL;
         int error = errno;
         va_list arguments;

@@ -50,7 +50,12 @@ static inline void dn__lock_release(dn__lock *lock) DN__RELEASES(lock)
 
 static inline void dn__condition_init(dn__condition *condition)
 {
-        (void)pthread_cond_init(&condition->condition, NULL);
+        pthread_condattr_t attributes;
+
+        (void)pthread_condattr_init(&attributes);
+        (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        (void)pthread_cond_init(&condition->condition, &attributes);
+        (void)pthread_condattr_destroy(&attributes);
 }
 
 static inline void dn__condition_deinit(dn__condition *condition)
@@ -72,6 +77,5 @@ static inline int dn__condition_wait(dn__condition *condition, dn__lock *lock, u
 
         if (deadline_us == DN__NEVER)
                 return -pthread_cond_wait(&condition->condition, &lock->mutex);
-        return -pthread_cond_clockwait(&condition->condition, &lock->mutex, CLOCK_MONOTONIC,
-                                       &until);
+        return -pthread_cond_timedwait(&condition->condition, &lock->mutex, &until);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,7 +57,7 @@ __attribute__((noreturn)) static void become_case(const run_job *job)
         dup2(nothing, STDIN_FILENO);
         dup2(job->output_fd, STDOUT_FILENO);
         dup2(job->output_fd, STDERR_FILENO);
-        close_range(3, ~0U, 0);
+        syscall(SYS_close_range, 3U, ~0U, 0U);
         execv(job->program, (char *const *)argv);
         perror(job->program);
         _exit(127);
