@@ -17,7 +17,7 @@ struct NotifyUtilChecksTests {
     scene.bus.address = "unix:path=/run/user/1000/bus"
     scene.bus.socket = "/run/user/1000/bus"
     scene.bus.isConnected = true
-    scene.table.path = "\(directory)/table4-0123456789abcdef"
+    scene.table.path = "\(directory)/table5-0123456789abcdef"
     scene.table.file = file
     scene.table.isUsable = true
     scene.processes = [observer]
@@ -31,7 +31,7 @@ struct NotifyUtilChecksTests {
     observer.mountNamespace = "mnt:[1]"
     observer.bus.socket = "/run/user/1000/bus"
     observer.tables = [
-      ProcessLook.Table(path: "\(directory)/table4-0123456789abcdef", file: file, content: nil)
+      ProcessLook.Table(path: "\(directory)/table5-0123456789abcdef", file: file, content: nil)
     ]
     return observer
   }()
@@ -62,7 +62,7 @@ struct NotifyUtilChecksTests {
 
   @Test func aProcessThatSharesOnlyTheBusIsNotApart() {
     let found = findings {
-      $0.processes[0] = Self.apart(table: "/tmp/other/darwin-notify/table4-0123456789abcdef")
+      $0.processes[0] = Self.apart(table: "/tmp/other/darwin-notify/table5-0123456789abcdef")
       $0.processes[0].bus.socket = "/run/user/1000/bus"
     }
     #expect(found == [])
@@ -134,7 +134,7 @@ struct NotifyUtilChecksTests {
 
   @Test func theObserverHasOtherMounts() {
     let process = {
-      var process = Self.apart(table: "/run/user/1000/darwin-notify/table4-0123456789abcdef")
+      var process = Self.apart(table: "/run/user/1000/darwin-notify/table5-0123456789abcdef")
       process.mountNamespace = "mnt:[2]"
       return process
     }()
@@ -155,7 +155,7 @@ struct NotifyUtilChecksTests {
 
   @Test func theBusOfTheObserverIsInferredFromItsEnvironment() {
     let found = findings {
-      $0.processes[0] = Self.apart(table: "/tmp/other/darwin-notify/table4-fedcba9876543210")
+      $0.processes[0] = Self.apart(table: "/tmp/other/darwin-notify/table5-fedcba9876543210")
       $0.processes[0].bus.socket = nil
       $0.processes[0].bus.address = "unix:path=/tmp/other/bus"
       $0.processes[0].bus.isNamed = true

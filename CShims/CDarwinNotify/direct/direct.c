@@ -70,11 +70,6 @@ dn__loop *dn__direct_get_loop(dn__carrier *carrier)
         return DN__CONTAINER(carrier, direct, carrier)->loop;
 }
 
-static dn__wake_word *word_of(dn__region *region)
-{
-        return &region->table->processes[atomic_load(&region->process)].wake;
-}
-
 /* The last user ends our own thread, which then calls `closed`. */
 static void release(direct *direct)
 {
@@ -186,8 +181,8 @@ static void end_stay(looker *guest)
         dn__region *region = atomic_load(&direct->region);
 
         dn__loop_dismiss(guest->loop);
-        (void)dn__wake_set_rung(word_of(region));
-        dn__wake_rouse(word_of(region), DN__WAKE_SHARED);
+        (void)dn__wake_set_rung(region->target.word);
+        dn__wake_rouse(&region->target);
         release(direct);
 }
 
@@ -246,7 +241,7 @@ static bool stay_at(direct *direct, dn__loop *host) DN__REQUIRES(&direct->lock)
         direct->guest.loop = host;
         atomic_store(&direct->sleeper, host);
         atomic_fetch_add(&direct->n_users, 1);
-        if (dn__loop_host(host, &direct->guest.source, word_of(atomic_load(&direct->region))))
+        if (dn__loop_host(host, &direct->guest.source, &atomic_load(&direct->region)->target))
                 return true;
         atomic_fetch_sub(&direct->n_users, 1);
         atomic_store(&direct->sleeper, NULL);
@@ -261,7 +256,7 @@ static void set_sleeper(direct *direct, dn__loop *sleeper) DN__REQUIRES(&direct-
         dn__loop *host = previous == direct->loop ? NULL : previous;
 
         if (host)
-                dn__loop_take_word(host);
+                dn__loop_take_target(host);
         atomic_store(&direct->sleeper, sleeper);
         if (host)
                 dn__loop_wake(host);
@@ -270,7 +265,7 @@ static void set_sleeper(direct *direct, dn__loop *sleeper) DN__REQUIRES(&direct-
 static void sleep_on_own_thread(direct *direct) DN__REQUIRES(&direct->lock)
 {
         set_sleeper(direct, direct->loop);
-        dn__loop_set_word(direct->loop, word_of(atomic_load(&direct->region)));
+        dn__loop_set_target(direct->loop, &atomic_load(&direct->region)->target);
 }
 
 static int direct_start(dn__carrier *carrier, uint64_t *deadline_us)
@@ -347,7 +342,7 @@ void dn__direct_set_region(dn__carrier *carrier, dn__region *region)
         atomic_store(&direct->region, region);
         sleeper = atomic_load(&direct->sleeper);
         if (sleeper)
-                dn__loop_set_word(sleeper, word_of(region));
+                dn__loop_set_target(sleeper, &region->target);
 }
 
 static const dn__carrier_ops direct_ops = {

@@ -1,4 +1,4 @@
-/* The memory layout of the table shared by the processes of one user. Version 4.
+/* The memory layout of the table shared by the processes of one user. Version 5.
  *
  *   header     one page, with global state
  *   owners     uint64[N_SETS]                    which process is changing a set: see below
@@ -19,7 +19,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define DN__SHM_VERSION 4
+#include "util/wake.h"
+
+#define DN__SHM_VERSION 5
 /* "NDTABLE" and the digit of the version. */
 #define DN__SHM_MAGIC (UINT64_C(0x30454c424154444e) + ((uint64_t)DN__SHM_VERSION << 56))
 
@@ -49,6 +51,7 @@
 #define DN__SHM_HOLDER_WORDS (DN__SHM_N_PROCESSES / 64)
 #define DN__SHM_MARK_WORDS (DN__SHM_N_SLOTS / 64)
 #define DN__SHM_SUMMARY_WORDS (DN__SHM_MARK_WORDS / 64)
+#define DN__SHM_N_BLOCKS (DN__SHM_N_PROCESSES / DN__WAKE_BLOCK)
 
 typedef struct dn__shm_header {
         uint64_t magic;
@@ -83,6 +86,11 @@ typedef struct dn__shm_process {
         /* For diagnostics: the pid in the low half, its namespace in the high half. */
         _Alignas(DN__SHM_LINE_BYTES) _Atomic uint64_t pid;
 } dn__shm_process;
+
+/* Adjacent entries, which one system call can wake. */
+typedef struct dn__shm_block {
+        _Alignas(DN__SHM_LINE_BYTES) _Atomic uint32_t n_rings; /* of util/wake */
+} dn__shm_block;
 
 /* Returns the set of a name. For names that differ only in their last bytes, such as numbered
  * names, FNV-1a barely changes its middle bits: Fibonacci hashing uses every bit. */
@@ -120,6 +128,7 @@ typedef struct dn__shm_table {
                         uint64_t reserved;
                         /* One bit for each set in which a slot ever had a name. */
                         _Atomic uint64_t named_sets[DN__SHM_N_SETS / 64];
+                        dn__shm_block blocks[DN__SHM_N_BLOCKS];
                 };
                 unsigned char header_page[DN__SHM_PAGE_BYTES];
         };
@@ -129,6 +138,16 @@ typedef struct dn__shm_table {
         _Atomic uint64_t marks[DN__SHM_N_PROCESSES][DN__SHM_MARK_WORDS];
         dn__shm_slot slots[DN__SHM_N_SLOTS];
 } dn__shm_table;
+
+/* Returns how to reach the process of an entry. */
+static inline dn__wake_target dn__shm_target(dn__shm_table *table, unsigned process)
+{
+        return (dn__wake_target){
+                .word = &table->processes[process].wake,
+                .n_rings = &table->blocks[process / DN__WAKE_BLOCK].n_rings,
+                .bit = UINT32_C(1) << process % DN__WAKE_BLOCK,
+        };
+}
 
 /* Returns whether a slot of the set ever had a name. If not, its tags may have no memory. */
 static inline bool dn__shm_set_is_named(const dn__shm_table *table, size_t set)
@@ -158,6 +177,8 @@ static_assert(offsetof(dn__shm_table, moved) == offsetof(dn__shm_table, followed
               "part of the format");
 static_assert(offsetof(dn__shm_table, named_sets) == offsetof(dn__shm_table, moved) + 16,
               "part of the format");
+static_assert(offsetof(dn__shm_table, blocks) == 384, "part of the format");
+static_assert(sizeof(dn__shm_block) == 64, "part of the format");
 static_assert(offsetof(dn__shm_table, owners) == 4096, "part of the format");
 static_assert(offsetof(dn__shm_table, tags) == 4096 + 8192, "part of the format");
 static_assert(offsetof(dn__shm_table, processes) == 4096 + 8192 + 262144, "part of the format");

@@ -192,6 +192,7 @@ static int enter(dn__region *region, int fd)
                 return r;
         }
         region->owner = dn__shm_owner(dn__clock_now_ns(), (unsigned)process);
+        region->target = dn__shm_target(table, (unsigned)process);
         atomic_store(&region->process, (unsigned)process);
         return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "table/file.h"
 #include "table/layout.h"
+#include "util/wake.h"
 
 #define DN__REGION_NO_ENTRY DN__SHM_N_PROCESSES
 
@@ -21,6 +22,7 @@ typedef struct dn__region {
         _Atomic unsigned process; /* our entry, or DN__REGION_NO_ENTRY */
         uint64_t id;              /* the table's id, as it was when we mapped it */
         uint64_t owner;           /* written into the owner word of a set */
+        dn__wake_target target;   /* of our entry: how others reach the thread that reads it */
         struct dn__region *previous; /* the region we left for this one; still mapped. Constant once
                                       * the hub uses this one */
 } dn__region;

@@ -35,8 +35,9 @@ typedef struct waker {
 
 struct dn__loop {
         dn__loop_options options;
-        _Atomic(dn__wake_word *) word;
+        _Atomic(const dn__wake_target *) target;
         dn__wake_word own_word;
+        dn__wake_target own_target;
         waker waker; /* of a loop that polls */
         _Atomic(dn__source *) guest;
         dn__source *sources[DN__LOOP_MAX_SOURCES]; /* owned by the thread once it has started */
@@ -50,7 +51,7 @@ struct dn__loop {
 
 /* What one turn waits for. The last descriptor is the wake-up descriptor. */
 typedef struct turn {
-        dn__wake_word *word; /* that it began with */
+        const dn__wake_target *target; /* that it began with */
         struct pollfd fds[DN__LOOP_MAX_SOURCES + 1];
         uint64_t until_us[DN__LOOP_MAX_SOURCES];
         uint64_t first_us;                   /* the earliest deadline */
@@ -118,7 +119,8 @@ int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop)
         if (r < 0)
                 return r;
         loop->options = *options;
-        atomic_init(&loop->word, &loop->own_word);
+        loop->own_target.word = &loop->own_word;
+        atomic_init(&loop->target, &loop->own_target);
         dn__lock_init(&loop->lock);
         *ret_loop = DN__TAKE(loop);
         return 0;
@@ -145,42 +147,36 @@ void dn__loop_add(dn__loop *loop, dn__source *source)
         loop->sources[loop->n_sources++] = source;
 }
 
-/* An owner's word may be in shared memory. */
-static dn__wake_scope scope_of(const dn__loop *loop, const dn__wake_word *word)
+void dn__loop_set_target(dn__loop *loop, const dn__wake_target *target)
 {
-        return word == &loop->own_word ? DN__WAKE_PRIVATE : DN__WAKE_SHARED;
-}
-
-void dn__loop_set_word(dn__loop *loop, dn__wake_word *word)
-{
-        dn__wake_word *previous;
+        const dn__wake_target *previous;
 
         assert(!loop->options.polls);
         /* The previous word may be rung from now on for work that the loop has not seen: it looks
          * for work once more before it sleeps on the new one. */
-        (void)dn__wake_set_rung(word);
-        /* Under the lock, under which dn__loop_enqueue() rings the word. */
+        (void)dn__wake_set_rung(target->word);
+        /* Under the lock, under which dn__loop_enqueue() rings. */
         dn__lock_acquire(&loop->lock);
-        previous = atomic_exchange(&loop->word, word);
+        previous = atomic_exchange(&loop->target, target);
         dn__lock_release(&loop->lock);
-        /* The thread may be asleep on it. */
-        dn__wake_ring(previous, scope_of(loop, previous));
+        /* The thread may be asleep there. */
+        dn__wake_ring(previous);
 }
 
-bool dn__loop_host(dn__loop *loop, dn__source *guest, dn__wake_word *word)
+bool dn__loop_host(dn__loop *loop, dn__source *guest, const dn__wake_target *target)
 {
         dn__source *none = NULL;
 
         assert(loop->n_sources < DN__LOOP_MAX_SOURCES);
         if (!atomic_compare_exchange_strong(&loop->guest, &none, guest))
                 return false;
-        dn__loop_set_word(loop, word);
+        dn__loop_set_target(loop, target);
         return true;
 }
 
-void dn__loop_take_word(dn__loop *loop)
+void dn__loop_take_target(dn__loop *loop)
 {
-        dn__loop_set_word(loop, &loop->own_word);
+        dn__loop_set_target(loop, &loop->own_target);
 }
 
 void dn__loop_dismiss(dn__loop *loop)
@@ -191,16 +187,16 @@ void dn__loop_dismiss(dn__loop *loop)
 
 void dn__loop_wake(dn__loop *loop)
 {
-        dn__wake_word *word = atomic_load(&loop->word);
+        const dn__wake_target *target = atomic_load(&loop->target);
         uint32_t rung;
 
         if (current == loop)
                 return;
         if (!loop->options.polls) {
-                dn__wake_ring(word, scope_of(loop, word));
-        } else if ((rung = dn__wake_set_rung(word))) {
+                dn__wake_ring(target);
+        } else if ((rung = dn__wake_set_rung(target->word))) {
                 waker_ring(&loop->waker);
-                dn__wake_settle(word, rung);
+                dn__wake_settle(target->word, rung);
         }
 }
 
@@ -238,7 +234,7 @@ static bool sleep_on_descriptors(dn__loop *loop, turn *turn)
         *wake = (struct pollfd){ is_broken ? -1 : loop->waker.read_fd, .events = POLLIN };
         if (is_broken)
                 turn->first_us = dn__clock_earlier(turn->first_us, dn__clock_after_us(BROKEN_US));
-        if (!dn__wake_fall_asleep(turn->word))
+        if (!dn__wake_fall_asleep(turn->target->word))
                 return false;
         (void)dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us);
         waker_take(&loop->waker, wake->revents);
@@ -248,13 +244,12 @@ static bool sleep_on_descriptors(dn__loop *loop, turn *turn)
 /* Once another loop may sleep on the word, this one does not. */
 static void sleep_on_word(dn__loop *loop, const turn *turn)
 {
-        dn__wake_word *word = turn->word;
-        uint32_t asleep = dn__wake_fall_asleep(word);
+        uint32_t asleep = dn__wake_fall_asleep(turn->target->word);
 
-        if (asleep && atomic_load(&loop->word) == word)
-                (void)dn__wake_stay_asleep(word, asleep, scope_of(loop, word), turn->first_us);
+        if (asleep && atomic_load(&loop->target) == turn->target)
+                (void)dn__wake_stay_asleep(turn->target, asleep, turn->first_us);
         else if (asleep)
-                dn__wake_ring(word, scope_of(loop, word));
+                dn__wake_ring(turn->target);
 }
 
 /* A turn that did not sleep does not know which descriptors are ready: reading them costs no more
@@ -294,8 +289,8 @@ static void run_turns(dn__loop *loop)
         turn turn = { 0 };
 
         for (;;) {
-                turn.word = atomic_load(&loop->word);
-                dn__wake_begin(turn.word);
+                turn.target = atomic_load(&loop->target);
+                dn__wake_begin(turn.target->word);
                 dispatch_sources(loop, &turn, has_slept);
                 has_more = run_queued(loop, &is_closing);
                 if (is_closing && !has_more && !atomic_load(&loop->guest))

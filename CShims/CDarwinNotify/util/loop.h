@@ -38,7 +38,7 @@ struct dn__source {
 
 typedef struct dn__loop_options {
         const char *thread_name; /* at most 15 bytes */
-        bool polls;              /* sources may have descriptors; else sleeps on its word */
+        bool polls;              /* sources may have descriptors; else sleeps on a word */
         /* The final call, when the loop can no longer be used: on its thread or, if that never
          * started, on the thread that closes it. May be NULL. */
         void (*closed)(void *context);
@@ -53,19 +53,19 @@ int dn__loop_new(const dn__loop_options *options, dn__loop **ret_loop);
 /* Adds a source, which stays until the loop is closed. Call before the thread starts, or on it. */
 void dn__loop_add(dn__loop *loop, dn__source *source);
 
-/* Makes a loop that does not poll sleep on its owner's word, which others may ring without knowing
- * the loop. Any thread, one at a time. The sources are then asked again; later rings of
- * the previous word are ignored, but its memory must stay. */
-void dn__loop_set_word(dn__loop *loop, dn__wake_word *word);
+/* Makes a loop that does not poll the sleeper that others ring without knowing the loop. Any
+ * thread, one at a time. The sources are then asked again; later rings of the previous target are
+ * ignored, but its memory must stay. */
+void dn__loop_set_target(dn__loop *loop, const dn__wake_target *target);
 
-/* Gives a loop that does not poll a guest, and a word to sleep on, which is also rung for its own
+/* Gives a loop that does not poll a guest, and the guest's target, which is also rung for its own
  * work. Any thread. Returns false if it has a guest already. */
-bool dn__loop_host(dn__loop *loop, dn__source *guest, dn__wake_word *word);
+bool dn__loop_host(dn__loop *loop, dn__source *guest, const dn__wake_target *target);
 
-/* Makes a loop sleep on its own word again, so that another loop may sleep on the guest's. This
- * loop may have consumed rings of the guest's word: so the guest is asked once more before the loop
- * sleeps, and rings its word for the next sleeper. Any thread. */
-void dn__loop_take_word(dn__loop *loop);
+/* Makes a loop its own target again, so that another loop may become the guest's. This loop may
+ * have consumed rings of the guest's word: so the guest is asked once more before the loop sleeps,
+ * and rings its target for the next sleeper. Any thread. */
+void dn__loop_take_target(dn__loop *loop);
 
 /* Ends the stay of the guest, which dispatches this. */
 void dn__loop_dismiss(dn__loop *loop);

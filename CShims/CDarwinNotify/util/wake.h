@@ -1,4 +1,4 @@
-/* Wakes a thread that sleeps on a memory word, in this process or another.
+/* Wakes a thread that sleeps until a memory word says that it was rung, in this process or another.
  *
  * The sleeper declares itself awake, looks for work, and sleeps only if nobody has rung since:
  *
@@ -6,7 +6,7 @@
  *             dn__wake_begin(word);
  *             ... do all the work there is ...
  *             if ((asleep = dn__wake_fall_asleep(word)))
- *                     (void)dn__wake_stay_asleep(word, asleep, DN__WAKE_SHARED, DN__NEVER);
+ *                     (void)dn__wake_stay_asleep(target, asleep, DN__NEVER);
  *     }
  *
  * Others add work, then ring. No ring is lost, and while the sleeper is awake ringing needs no
@@ -14,7 +14,12 @@
  *
  * A ringer may be stopped or die before the system call that wakes the sleeper. So until that call
  * has returned, the word says that the sleeper is being woken, and every other ringer also wakes
- * it. A sleep number distinguishes this sleep from the next. */
+ * it. A sleep number distinguishes this sleep from the next.
+ *
+ * Up to 32 sleepers of several processes form a block, of which one system call wakes any: they
+ * sleep on the number of its rings, each with a bit of its own. A sleeper reads that number, then
+ * its word, and sleeps while the number is the same. A ringer sets the word, counts the ring, and
+ * wakes: it finds the sleeper asleep, or has changed the number before the kernel compares it. */
 #pragma once
 
 #include <stdatomic.h>
@@ -24,9 +29,6 @@
 /* May be in memory that other processes share and could damage: an invalid value counts as a
  * sleeper to be woken. So does 0, until the sleeper starts. */
 typedef _Atomic uint32_t dn__wake_word;
-
-/* The kernel finds a sleeper slightly faster if it need not look in other processes. */
-typedef enum dn__wake_scope { DN__WAKE_SHARED, DN__WAKE_PRIVATE } dn__wake_scope;
 
 /* The lowest bits of the word. Ringing sets the second bit, whatever the first is. */
 typedef enum dn__wake_state {
@@ -47,6 +49,15 @@ static inline dn__wake_state dn__wake_state_of(uint32_t value)
 
         return rest == DN__WAKE_OURS ? (dn__wake_state)(value & DN__WAKE_STATE) : DN__WAKE_DAMAGED;
 }
+
+#define DN__WAKE_BLOCK 32
+
+/* How to reach a sleeper. */
+typedef struct dn__wake_target {
+        dn__wake_word *word;
+        _Atomic uint32_t *n_rings; /* of its block; NULL: it sleeps on its word, in this process */
+        uint32_t bit;              /* in its block */
+} dn__wake_target;
 
 /* Clears earlier rings: anyone looking for work from here on sees the work they announced. */
 static inline void dn__wake_begin(dn__wake_word *word)
@@ -88,20 +99,22 @@ static inline void dn__wake_settle(dn__wake_word *word, uint32_t rung)
                 (void)atomic_compare_exchange_strong(word, &rung, settled);
 }
 
-/* The second half of ringing: wakes a sleeper that waits for the word. */
-void dn__wake_rouse(dn__wake_word *word, dn__wake_scope scope);
+/* The second half of ringing: wakes those of a block whose bits are set. */
+void dn__wake_rouse_block(_Atomic uint32_t *n_rings, uint32_t bits);
 
-static inline void dn__wake_ring(dn__wake_word *word, dn__wake_scope scope)
+/* The same for one sleeper. */
+void dn__wake_rouse(const dn__wake_target *target);
+
+static inline void dn__wake_ring(const dn__wake_target *target)
 {
-        uint32_t rung = dn__wake_set_rung(word);
+        uint32_t rung = dn__wake_set_rung(target->word);
 
         if (!rung)
                 return;
-        dn__wake_rouse(word, scope);
-        dn__wake_settle(word, rung);
+        dn__wake_rouse(target);
+        dn__wake_settle(target->word, rung);
 }
 
 /* The second half of sleeping; `asleep` is the result of dn__wake_fall_asleep(). Sleeps until
- * somebody rings or until the deadline. Returns false at the deadline. */
-bool dn__wake_stay_asleep(dn__wake_word *word, uint32_t asleep, dn__wake_scope scope,
-                          uint64_t until_us);
+ * somebody rings or until the deadline. May return earlier. Returns false at the deadline. */
+bool dn__wake_stay_asleep(const dn__wake_target *target, uint32_t asleep, uint64_t until_us);

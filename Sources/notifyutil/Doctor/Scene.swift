@@ -102,7 +102,7 @@ struct ProcessLook {
       return (String(path[..<slash]), String(path[path.index(after: slash)...]))
     }
 
-    /// `table4` of `table4-0123456789abcdef`.
+    /// `table5` of `table5-0123456789abcdef`.
     var version: Substring { parts.name.prefix { $0 != "-" } }
   }
 

@@ -23,6 +23,7 @@
 static void step(const volatile void *address, int operation);
 static void note(uint64_t value);
 static void note_if_kept(const volatile void *address, uint64_t value);
+static void note_unless_a_ring(const volatile void *address, uint64_t value);
 
 #define STEP(address, operation, note)                                                             \
         __extension__({                                                                            \
@@ -33,6 +34,7 @@ static void note_if_kept(const volatile void *address, uint64_t value);
         })
 #define NOTE(address, value) note(value)
 #define NOTE_IF_KEPT(address, value) note_if_kept(address, value)
+#define NOTE_UNLESS_A_RING(address, value) note_unless_a_ring(address, value)
 #define NOTE_IF_NUMBERED(address, value) (sizeof(*(address)) == 4 ? note(value) : (void)0)
 #define FORGET(address, value) ((void)(value))
 #define IN_ORDER memory_order_seq_cst
@@ -49,7 +51,8 @@ static void note_if_kept(const volatile void *address, uint64_t value);
 #define atomic_store(at, value)                                                                    \
         (step(at, __COUNTER__), atomic_store_explicit(at, value, IN_ORDER))
 #define atomic_exchange(at, value) STEP(at, atomic_exchange_explicit(at, value, IN_ORDER), NOTE)
-#define atomic_fetch_add(at, value) STEP(at, atomic_fetch_add_explicit(at, value, IN_ORDER), NOTE)
+#define atomic_fetch_add(at, value)                                                                \
+        STEP(at, atomic_fetch_add_explicit(at, value, IN_ORDER), NOTE_UNLESS_A_RING)
 #define atomic_fetch_or(at, value)                                                                 \
         STEP(at, atomic_fetch_or_explicit(at, value, IN_ORDER), NOTE_IF_NUMBERED)
 #define atomic_fetch_and(at, value)                                                                \
@@ -59,11 +62,12 @@ static void note_if_kept(const volatile void *address, uint64_t value);
              NOTE)
 #define atomic_compare_exchange_weak atomic_compare_exchange_strong
 
-static long pretend(long number, const volatile void *word, int operation, uint32_t value);
+static long pretend(long number, const volatile void *word, int operation, uint32_t value,
+                    uint32_t bits);
 
-/* The last argument before the ignored ones is the value to sleep on. */
-#define syscall(number, word, operation, value, until, ...)                                        \
-        ((void)(until), pretend(number, word, operation, value))
+#define syscall(number, word, operation, value, until, other, bits)                                \
+        ((void)(until), pretend(number, word, operation, value, bits))
+#define dn__wake_rouse_block model_wake_rouse_block
 #define dn__wake_rouse model_wake_rouse
 #define dn__wake_stay_asleep model_wake_stay_asleep
 #define dn__ring_holders model_ring_holders
@@ -90,7 +94,7 @@ static long pretend(long number, const volatile void *word, int operation, uint3
 
 /* --- The machine --------------------------------------------------------------------------- */
 
-enum { RECEIVER, POSTER_A, POSTER_B, HEIR, MAX_THREADS };
+enum { RECEIVER, POSTER_A, POSTER_B, HEIR, NEIGHBOR = HEIR, MAX_THREADS };
 
 #define MAX_STEPS 400
 #define STACK_BYTES (64 << 10)
@@ -107,6 +111,7 @@ typedef struct model_thread {
         uint64_t operation; /* the next step */
         uint64_t history;   /* of the values read and still known */
         const volatile void *sleeps_on;
+        uint32_t sleeps_with;
         unsigned char stack[STACK_BYTES];
 } model_thread;
 
@@ -122,10 +127,13 @@ static size_t n_words;
 /* Two slots whose marks are in different words under one summary. */
 enum { SLOT_A = 5, SLOT_B = 70, N_SLOTS_USED = 2 };
 
-#define RECEIVING 1 /* the entry of the receiver and its heir */
+#define RECEIVING 1   /* the entry of the receiver and its heir */
+#define NEIGHBORING 2 /* that of another receiver, in the same block */
 
 static dn__region of_receiver = { .process = RECEIVING }, of_poster = { .process = 0 };
+static dn__region of_neighbor = { .process = NEIGHBORING };
 static uint64_t seen[N_SLOTS_USED];      /* by the entry's process; 0: it holds no such name */
+static uint64_t seen_by_neighbor[N_SLOTS_USED];
 static uint64_t completed[N_SLOTS_USED]; /* the highest generation of a completed post */
 static const size_t slot_of[] = { SLOT_A, SLOT_B };
 
@@ -144,13 +152,24 @@ static void note(uint64_t value)
  * it: the location of that step is recorded anyway. Other values are compared or kept. */
 static void note_if_kept(const volatile void *address, uint64_t value)
 {
-        bool is_wake = address == &table->processes[RECEIVING].wake;
+        bool is_wake = address == &table->processes[RECEIVING].wake ||
+                       address == &table->processes[NEIGHBORING].wake;
+
+        if (address == &table->blocks[0].n_rings)
+                note(value);
 
         for (size_t i = 0; i < N_SLOTS_USED; i++)
                 if (address == &table->slots[slot_of[i]].holders[0])
                         note(value);
         /* The poster's first read of the word is not kept, nor is the one that begins a turn. */
         if (is_wake && current != POSTER_A && current != POSTER_B)
+                note(value);
+}
+
+/* Nobody needs the number that a ring was given. */
+static void note_unless_a_ring(const volatile void *address, uint64_t value)
+{
+        if (address != &table->blocks[0].n_rings)
                 note(value);
 }
 
@@ -186,13 +205,15 @@ static void step(const volatile void *address, int operation)
         }
 }
 
-static long pretend(long number, const volatile void *word, int operation, uint32_t value)
+static long pretend(long number, const volatile void *word, int operation, uint32_t value,
+                    uint32_t bits)
 {
         CHECK_EQ(number, SYS_futex);
         step(word, __COUNTER__);
-        if (operation == FUTEX_WAKE) {
+        if (operation == FUTEX_WAKE_BITSET) {
                 for (size_t i = 0; i < n_threads; i++)
-                        if (threads[i].state == ASLEEP && threads[i].sleeps_on == word)
+                        if (threads[i].state == ASLEEP && threads[i].sleeps_on == word &&
+                            threads[i].sleeps_with & bits)
                                 threads[i].state = READY;
                 return 0;
         }
@@ -202,10 +223,13 @@ static long pretend(long number, const volatile void *word, int operation, uint3
         }
         threads[current].state = ASLEEP;
         threads[current].sleeps_on = word;
+        threads[current].sleeps_with = bits;
         note(ASLEEP);
         go_to_scheduler();
         return 0;
 }
+
+static void inherit(void);
 
 static void main_of_thread(void)
 {
@@ -218,7 +242,7 @@ static void begin_thread(size_t i)
 {
         model_thread *thread = &threads[i];
 
-        thread->state = i == HEIR ? WAITING : READY;
+        thread->state = thread->run == inherit ? WAITING : READY;
         thread->history = 0;
         thread->operation = 0;
         thread->has_begun = false;
@@ -240,7 +264,7 @@ static uint64_t hash_of_state(void)
                 hash = mix(mix(mix(hash, threads[i].history), threads[i].operation),
                            threads[i].state);
         for (size_t i = 0; i < N_SLOTS_USED; i++)
-                hash = mix(mix(hash, seen[i]), completed[i]);
+                hash = mix(mix(mix(hash, seen[i]), completed[i]), seen_by_neighbor[i]);
         return hash ? hash : 1;
 }
 
@@ -250,6 +274,8 @@ static uint64_t hash_of_state(void)
 
 static void look(void *context, size_t index)
 {
+        uint64_t *seen = context;
+
         for (size_t i = 0; i < N_SLOTS_USED; i++)
                 if (slot_of[i] == index && seen[i])
                         seen[i] = dn__slot_get_generation(&table->slots[index]);
@@ -262,18 +288,28 @@ static void hold(size_t i)
 }
 
 /* As the library's loop: begins, dispatches, prepares, sleeps. */
-static void receive(void)
+static void receive_in(const dn__region *region, uint64_t *seen)
 {
-        dn__wake_word *wake = &table->processes[RECEIVING].wake;
+        dn__wake_target target = dn__shm_target(table, region->process);
         uint32_t asleep;
 
         for (;;) {
                 forget_all_but(0);
-                dn__wake_begin(wake);
-                take_marks(&of_receiver, look, NULL);
-                if (!dn__ring_is_marked(&of_receiver) && (asleep = dn__wake_fall_asleep(wake)))
-                        (void)dn__wake_stay_asleep(wake, asleep, DN__WAKE_SHARED, DN__NEVER);
+                dn__wake_begin(target.word);
+                take_marks(region, look, seen);
+                if (!dn__ring_is_marked(region) && (asleep = dn__wake_fall_asleep(target.word)))
+                        (void)dn__wake_stay_asleep(&target, asleep, DN__NEVER);
         }
+}
+
+static void receive(void)
+{
+        receive_in(&of_receiver, seen);
+}
+
+static void receive_beside(void)
+{
+        receive_in(&of_neighbor, seen_by_neighbor);
 }
 
 static void hold_and_receive(void)
@@ -290,6 +326,12 @@ static void inherit(void)
         receive();
 }
 
+static void complete(size_t i, uint64_t generation)
+{
+        if (generation > completed[i])
+                completed[i] = generation;
+}
+
 static void post(size_t i, uint64_t n_posts)
 {
         dn__shm_slot *slot = &table->slots[slot_of[i]];
@@ -298,8 +340,22 @@ static void post(size_t i, uint64_t n_posts)
         forget_all_but(n_posts);
         generation = dn__slot_count_post(slot);
         dn__ring_holders(&of_poster, slot);
-        if (generation > completed[i])
-                completed[i] = generation;
+        complete(i, generation);
+}
+
+/* As for many holders: they are woken together. */
+static void post_to_all(void)
+{
+        dn__shm_slot *slot = &table->slots[slot_of[0]];
+        uint32_t holders = 1 << RECEIVING | (threads[NEIGHBOR].run ? 1 << NEIGHBORING : 0);
+        uint64_t generation;
+
+        forget_all_but(0);
+        generation = dn__slot_count_post(slot);
+        for (uint32_t rest = holders; rest; rest &= rest - 1)
+                mark(table, (unsigned)__builtin_ctz(rest), slot);
+        ring_block(table, 0, holders);
+        complete(0, generation);
 }
 
 static void post_twice(void)
@@ -338,11 +394,12 @@ static void begin(void)
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
                 CHECK(table != MAP_FAILED);
         }
-        of_receiver.table = of_poster.table = table;
+        of_receiver.table = of_neighbor.table = of_poster.table = table;
         process = &table->processes[RECEIVING];
         n_words = 0;
         share(&process->wake);
         share(&process->marked[0]);
+        share(&table->blocks[0].n_rings);
         for (size_t i = 0; i < N_SLOTS_USED; i++) {
                 share(&table->slots[slot_of[i]].generation);
                 share(&table->slots[slot_of[i]].holders[0]);
@@ -353,7 +410,7 @@ static void begin(void)
                 memset((void *)(uintptr_t)words[i], 0, sizeof(uint64_t));
         for (size_t i = 0; i < N_SLOTS_USED; i++) {
                 table->slots[slot_of[i]].generation = 1;
-                seen[i] = completed[i] = 0;
+                seen[i] = seen_by_neighbor[i] = completed[i] = 0;
         }
         table->n_processes_used = 2;
 }
@@ -362,7 +419,8 @@ static void begin(void)
 static void check_heard(void)
 {
         for (size_t i = 0; i < N_SLOTS_USED; i++)
-                if (seen[i] && seen[i] < completed[i])
+                if ((seen[i] && seen[i] < completed[i]) ||
+                    (seen_by_neighbor[i] && seen_by_neighbor[i] < completed[i]))
                         test_fail(__FILE__, __LINE__, "post %llu of %zu was not heard",
                                   (unsigned long long)completed[i], i);
 }
@@ -376,6 +434,7 @@ static void begin_posters(void (*receiver)(void), void (*first)(void), void (*se
         threads[RECEIVER].run = receiver;
         threads[POSTER_A].run = first;
         threads[POSTER_B].run = second;
+        threads[NEIGHBOR].run = NULL;
         for (size_t i = 0; i < MAX_THREADS; i++)
                 threads[i].may_die = false;
 }
@@ -424,6 +483,53 @@ TEST_NO_BUS(postDuringARegistrationIsHeardOrPrecedesIt)
 TEST_NO_BUS(postIsHeardEvenIfAnotherPosterDiesAtAnyStep)
 {
         static const model model = { begin_with_dying_poster, end_posters, 1 };
+
+        run_all(&model);
+}
+
+static void begin_neighbors(void (*first)(void), void (*second)(void))
+{
+        begin_posters(receive, first, second);
+        n_threads = 4;
+        threads[NEIGHBOR].run = receive_beside;
+        share(&table->processes[NEIGHBORING].wake);
+        share(&table->processes[NEIGHBORING].marked[0]);
+        share(&table->marks[NEIGHBORING][SLOT_A / 64]);
+        for (size_t i = n_words - 3; i < n_words; i++)
+                memset((void *)(uintptr_t)words[i], 0, sizeof(uint64_t));
+        table->n_processes_used = 3;
+        table->slots[SLOT_A].holders[0] = 1 << RECEIVING | 1 << NEIGHBORING;
+        seen[0] = seen_by_neighbor[0] = 1;
+}
+
+static void begin_with_two_who_are_woken_together(void)
+{
+        begin_neighbors(post_to_all, post_nothing);
+}
+
+static void begin_with_dying_poster_to_all(void)
+{
+        begin_with_dying_poster();
+        threads[POSTER_B].run = post_to_all;
+}
+
+static void end_neighbors(void)
+{
+        CHECK_EQ(threads[RECEIVER].state, ASLEEP);
+        CHECK_EQ(threads[NEIGHBOR].state, ASLEEP);
+        check_heard();
+}
+
+TEST_NO_BUS(aPostThatWakesAllTogetherIsHeardInEveryOrderOfTheSteps)
+{
+        static const model model = { begin_with_two_who_are_woken_together, end_neighbors, 0 };
+
+        run_all(&model);
+}
+
+TEST_NO_BUS(aPostIsHeardEvenIfAnotherDiesWhileItWakesAllTogether)
+{
+        static const model model = { begin_with_dying_poster_to_all, end_posters, 1 };
 
         run_all(&model);
 }

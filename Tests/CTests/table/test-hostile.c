@@ -49,7 +49,7 @@ static void scribble_at_entry(dn__shm_table *table, uint64_t *seed)
         scribble(table->marks[entry], DN__SHM_MARK_WORDS, seed);
         scribble(table->followers, DN__SHM_HOLDER_WORDS, seed);
         scribble(&table->followed, 1, seed);
-        dn__wake_rouse(&process->wake, DN__WAKE_SHARED);
+        dn__wake_rouse_block(&table->blocks[0].n_rings, UINT32_MAX);
 }
 
 /* Anything at all, most often where it does harm. */
@@ -77,8 +77,8 @@ static void mark_all(dn__shm_table *table)
                 memset((void *)table->processes[entry].marked, 0xff,
                        sizeof table->processes[entry].marked);
                 atomic_store(&table->processes[entry].wake, UINT32_MAX);
-                dn__wake_rouse(&table->processes[entry].wake, DN__WAKE_SHARED);
         }
+        dn__wake_rouse_block(&table->blocks[0].n_rings, UINT32_MAX);
 }
 
 /* Arguments: the key of the table, "marks" or "all". Writes into the table at full speed until it

@@ -229,6 +229,8 @@ TEST_NO_BUS(ringJustBeforeSleepDoesNotHideAReadableDescriptor)
 
 static dn__wake_word word;
 
+static const dn__wake_target target = { .word = &word };
+
 static _Atomic bool is_to_be_taken;
 
 /* Another loop has taken the word that this one is about to sleep on, and looks for work. */
@@ -236,7 +238,7 @@ static bool prepare_and_take(dn__source *source, dn__wait *wait)
 {
         if (is_to_be_taken) {
                 is_to_be_taken = false;
-                dn__loop_take_word(working_loop);
+                dn__loop_take_target(working_loop);
                 dn__wake_begin(&word);
         }
         return counter_prepare(source, wait);
@@ -250,7 +252,7 @@ TEST_NO_BUS(doesNotSleepOnAWordThatWasTaken)
         counter.source.ops = &ops;
         working_loop = new_loop(false);
         dn__loop_add(working_loop, &counter.source);
-        dn__loop_set_word(working_loop, &word);
+        dn__loop_set_target(working_loop, &target);
         is_to_be_taken = true;
         CHECK_EQ(dn__loop_start(working_loop), 0);
         WAIT_UNTIL(!is_to_be_taken);
