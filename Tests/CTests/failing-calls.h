@@ -183,7 +183,11 @@ static const char *name_of_call(long number, long operation)
 {
         if (number != SYS_futex)
                 return "syscall";
-        return (operation & FUTEX_CMD_MASK) == FUTEX_WAKE ? "futex(FUTEX_WAKE)" : "futex";
+        switch (operation & FUTEX_CMD_MASK) {
+        case FUTEX_WAKE:
+        case FUTEX_WAKE_BITSET: return "futex(FUTEX_WAKE)";
+        default: return "futex";
+        }
 }
 
 REPLACES long syscall(long number, ...)
