@@ -15,7 +15,7 @@ REASON = re.compile(r"unreachable: \S")
 
 
 class File:
-    """What is known of the lines of one source file: counts, and outcomes of each branch."""
+    """Which lines of one source file were executed, and which outcomes of each branch."""
 
     def __init__(self, path):
         self.path = path
@@ -30,7 +30,7 @@ class File:
         taken[index] = taken.get(index, False) or count > 0
 
     def excuse(self):
-        """Removes lines that have a reason, and the block that such a line begins."""
+        """Removes lines marked as unreachable, and the blocks that such lines begin."""
         depth = None
         with open(self.path, encoding="utf-8") as source:
             for number, text in enumerate(source, 1):

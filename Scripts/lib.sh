@@ -213,7 +213,7 @@ build_examples() {
 run_under=()
 
 # Runs an observer of a folder and a poster: converse FOLDER OBSERVER ARGUMENT...
-# The poster is that of the folder, or of the folder $posters. Both use the name $name.
+# The poster is in the same folder, or in $posters if it is set. Both use the name $name.
 posters=
 converse() {
   local observer who=${1##*/}-$2

@@ -11,20 +11,20 @@ extension DarwinNotificationCenter {
   ///       for await event in changes { print("received \(event.name)") }
   ///     }
   ///
-  /// The same holds for an actor without an executor of its own that such a task calls, for tasks
-  /// of a group and for `async let`. A new `Task { }` inside does not inherit it.
+  /// The same holds for an actor that such a task calls, if the actor has no executor of its own,
+  /// for tasks of a group and for `async let`. A new `Task { }` does not inherit the executor.
   ///
-  /// - Tasks on it must not block, nor compute for long: meanwhile the process hears of no other
-  ///   post through shared memory, as if an inline handler blocked. Work that takes long belongs
-  ///   to another task, or into `withTaskExecutorPreference(globalConcurrentExecutor)`.
-  /// - Its jobs run one at a time in the order in which they became ready, after the inline
-  ///   handlers that wait there already. Priorities are ignored. A job never runs inside the call
-  ///   that made it ready. Posts are received in between, even if a task yields without end.
-  /// - It may be used before the center is, and starts the thread then. It keeps what it needs: a
-  ///   task may go on after the last reference to the center is gone. Only if the thread cannot be
-  ///   started, its jobs run on the global queue.
-  /// - Once `exit()` has begun, no job starts any more.
+  /// - Tasks on it must not block or compute for long: meanwhile the process hears of no other post
+  ///   through shared memory, as if an inline handler blocked. Put long work into another task, or
+  ///   into `withTaskExecutorPreference(globalConcurrentExecutor)`.
+  /// - Its jobs run one at a time, in the order in which they became ready, after the inline
+  ///   handlers that are already waiting. Priorities are ignored. A job never runs inside the call
+  ///   that made it ready. Posts are received in between, even if a task yields forever.
+  /// - It can be used before the center is; it then starts the thread. It keeps what it needs: a
+  ///   task may continue after the last reference to the center is gone. If the thread cannot be
+  ///   started, jobs run on the global queue.
+  /// - Once `exit()` has begun, no more jobs start.
   ///
-  /// It is the same object at each call. The corresponding C function is `dn_center_enqueue`.
+  /// Each call returns the same object. The corresponding C function is `dn_center_enqueue`.
   public var taskExecutor: any TaskExecutor { executor }
 }

@@ -114,11 +114,12 @@ public struct NotificationEvent: Hashable, Sendable {
   /// corresponding C field is `n_dropped`.
   public let dropped: Int
 
-  /// The process that posted it, if it is known; `nil` if several may have.
+  /// The process that posted it, if known; `nil` if several processes may have posted it.
   ///
-  /// The posts of this process are known, unless they were merged: `sender?.isOwn != true` leaves
-  /// them out. Other processes are counted, not named: an observer of a prefix gets the connection
-  /// of a post that no table counts. The corresponding C field is `sender`.
+  /// The sender is known for posts of this process that were not merged: `sender?.isOwn != true`
+  /// leaves them out. The table counts the posts of other processes without recording who posted;
+  /// an observer of a prefix gets the connection of a post that no table counts. The corresponding
+  /// C field is `sender`.
   public let sender: Sender?
 
   /// Creates an event, for example to test a listener.

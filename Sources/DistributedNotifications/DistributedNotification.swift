@@ -46,9 +46,9 @@ public struct DistributedNotification: Sendable {
   /// The corresponding C field is `may_have_missed`.
   public var mayHaveMissed: Bool { event.mayHaveMissed }
 
-  /// The process that posted it; `nil` if it stands for several posts.
+  /// The process that posted it; `nil` if the notification stands for several posts.
   ///
-  /// Of another process, only `connection` is known. `sender?.isOwn != true` leaves out the posts
+  /// For another process, only `connection` is known. `sender?.isOwn != true` leaves out the posts
   /// of this process. The corresponding C field is `sender`.
   public var sender: Sender? { event.sender }
 }

@@ -9,8 +9,8 @@ extension DistributedNotificationCenter {
   /// It is registered when this returns: no later post is missed, however late the iteration
   /// begins. No post is merged with another, and none is dropped as long as there is room.
   ///
-  /// Like Apple's function it does not throw. If the registration fails, ``onError`` gets the error
-  /// before this returns, and the sequence is empty: its iterations end at once.
+  /// Like Apple's function, it does not throw. If the registration fails, ``onError`` gets the
+  /// error before this returns, and the sequence is empty: its iterations end at once.
   ///
   /// - Parameters:
   ///   - name: the name to listen for; `nil` for every name.

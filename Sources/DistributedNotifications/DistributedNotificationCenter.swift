@@ -9,7 +9,7 @@ public import Foundation
 /// the same bus.
 ///
 /// The functions with the signatures of Apple's class of this name cannot throw: they pass errors
-/// to ``onError``. To catch them, call `post(_:object:userInfo:options:)` or `observe`.
+/// to ``onError``. To catch errors, call `post(_:object:userInfo:options:)` or `observe`.
 ///
 /// Posts are queued, never merged. An observer gets all posts of each process in the order in which
 /// they were posted, as long as both processes are connected. If more than 65,536 wait for it, the

@@ -11,9 +11,9 @@ enum ArchivedClass {
   /// How deep objects may be nested. Each level takes several frames of the stack.
   static let maxDepth = 128
 
-  /// Finds a class that a program has defined in a module, not in a type or a function.
+  /// Finds a class that a program defines at the top level of a module.
   ///
-  /// The classes of Foundation are left out: some of them end the process when they are decoded.
+  /// Classes of Foundation are not found: decoding some of them ends the process.
   static func find(_ name: String) -> (any NSCoding.Type)? {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].hasPrefix("Foundation") else { return nil }

@@ -1,4 +1,4 @@
-// Finds the directory of an app group under the name that Foundation has for it elsewhere.
+// Finds the directory of an app group with the function that Foundation has on Apple's systems.
 
 public import Foundation
 internal import Wormhole
@@ -6,10 +6,10 @@ internal import Wormhole
 extension FileManager {
   /// Returns the directory of an app group, which is created if it is missing.
   ///
-  /// It is the directory of `AppGroup` in the module `Wormhole`. Membership is no entitlement:
-  /// every process of the user that names a group takes part in it.
+  /// It is the directory of `AppGroup` in the module `Wormhole`. No entitlement is needed: every
+  /// process of the user that names a group belongs to it.
   ///
-  /// - Parameter groupIdentifier: the identifier of the group: any nonempty text.
+  /// - Parameter groupIdentifier: the identifier of the group, any nonempty text.
   /// - Returns: the directory, or `nil` if it cannot be used; `Diagnostics` gets the reason.
   public func containerURL(
     forSecurityApplicationGroupIdentifier groupIdentifier: String

@@ -2,7 +2,7 @@
 
 internal import DarwinNotify
 internal import DarwinNotifySupport
-// The header of the original imports it, too.
+// The header of the original also imports it.
 @_exported public import Foundation
 package import Wormhole
 
@@ -17,18 +17,18 @@ package import Wormhole
 ///       show((message as? [String: Any])?["brightness"] as? Int)
 ///     }
 ///
-/// Strings, numbers, dates, data, `NSNull` and arrays and dictionaries of them are messages of the
-/// module `Wormhole`, which other languages also read. An object of any other class is archived: it
-/// is readable in programs that have the class. Errors end nothing: the result is `nil`, and
-/// `Diagnostics` gets a line. All functions may be called on any thread.
+/// Strings, numbers, dates, data, `NSNull`, and arrays and dictionaries of these become messages of
+/// the module `Wormhole`, which programs in other languages can also read. An object of any other
+/// class is archived, so only programs that have the class can read it. No error ends the process:
+/// the result is `nil`, and `Diagnostics` gets a line. All functions may be called on any thread.
 public final class MMWormhole: NSObject, Sendable {
   private let store: MessageStore?
   private let clearsAll: Bool
   private let entries = Locked<[ExactString: Entry]>([:])
 
-  /// A listener, which is called on the main queue alone.
+  /// A listener, which is called only on the main queue.
   private struct Listener: @unchecked Sendable {
-    // The caller hands it over with what it captures, as to Objective-C.
+    // As in Objective-C, the caller hands it over together with what it captures.
     let call: (Any?) -> Void
   }
 
@@ -37,11 +37,11 @@ public final class MMWormhole: NSObject, Sendable {
     var observation: NotificationObservation?
   }
 
-  /// Opens a wormhole. It ends with its listeners; what was passed stays.
+  /// Opens a wormhole. When it is released, its listeners end; messages stay.
   ///
   /// - Parameters:
   ///   - identifier: the identifier of the app group.
-  ///   - directory: the name of a directory in that of the group; by default `wormhole`.
+  ///   - directory: the name of a subdirectory of the group's directory; by default `wormhole`.
   public convenience init(
     applicationGroupIdentifier identifier: String?, optionalDirectory directory: String?
   ) {
@@ -51,7 +51,7 @@ public final class MMWormhole: NSObject, Sendable {
     self.init(store, clearsAll: directory != nil)
   }
 
-  /// Opens a wormhole in a group that is open.
+  /// Opens a wormhole in an open group.
   package convenience init(group: AppGroup, optionalDirectory directory: String?) {
     let store = Self.attempt(#function, group.identifier) { try group.messages(in: directory) }
     self.init(store, clearsAll: directory != nil)
@@ -64,11 +64,11 @@ public final class MMWormhole: NSObject, Sendable {
 
   // MARK: Messages
 
-  /// Stores a message, then notifies all listeners, those of this process included.
+  /// Stores a message, then notifies all listeners, including those of this process.
   ///
   /// - Parameters:
-  ///   - messageObject: the message, at most 1 MiB once it is encoded. `nil` notifies the
-  ///     listeners, which get the stored message.
+  ///   - messageObject: the message, at most 1 MiB once it is encoded. With `nil`, the listeners
+  ///     get the message that is already stored.
   ///   - identifier: the identifier of the message, at most 255 bytes.
   public func passMessageObject(_ messageObject: (any NSCoding)?, identifier: String?) {
     attempt(#function, identifier) { store, identifier in
@@ -94,7 +94,8 @@ public final class MMWormhole: NSObject, Sendable {
     attempt(#function, identifier) { store, identifier in _ = try store.clear(identifier) }
   }
 
-  /// Removes all messages of the directory. Without one, it does nothing, like the original.
+  /// Removes all messages of the directory. As in the original, it does nothing if the wormhole was
+  /// opened without a directory.
   public func clearAllMessageContents() {
     guard clearsAll, let store else { return }
     Self.attempt(#function, nil) { _ = try store.clearAll() }
@@ -102,12 +103,12 @@ public final class MMWormhole: NSObject, Sendable {
 
   // MARK: Listeners
 
-  /// Calls a listener on the main queue for each message that is passed from now on.
+  /// Calls a listener on the main queue for each later message.
   ///
   /// - Parameters:
   ///   - identifier: the identifier of the messages.
-  ///   - listener: gets the message, `nil` if it cannot be read. It replaces the previous listener
-  ///     of the identifier in this wormhole.
+  ///   - listener: gets the message, or `nil` if it cannot be read. It replaces this wormhole's
+  ///     previous listener for the identifier.
   public func listenForMessage(
     withIdentifier identifier: String?, listener: ((Any?) -> Void)?
   ) {
@@ -126,12 +127,13 @@ public final class MMWormhole: NSObject, Sendable {
     }
   }
 
-  /// Removes the listener of an identifier. On the main queue, no call of it follows.
+  /// Removes the listener of an identifier. If called on the main queue, the listener is not called
+  /// again.
   ///
   /// - Parameter identifier: the identifier of the messages.
   public func stopListeningForMessage(withIdentifier identifier: String?) {
     guard let identifier else { return }
-    // What it captures is released without the lock.
+    // What the listener captures is released after the lock.
     _ = entries.withLock { $0.removeValue(forKey: ExactString(identifier)) }
   }
 
@@ -167,7 +169,7 @@ public final class MMWormhole: NSObject, Sendable {
 
   // MARK: Errors
 
-  /// Runs a body with the store. Reports its error; the result is `nil` then.
+  /// Runs a body with the store. If it throws, reports the error and returns `nil`.
   @discardableResult private func attempt<Value>(
     _ function: String, _ identifier: String?, _ body: (MessageStore, String) throws -> Value
   ) -> Value? {
@@ -191,7 +193,7 @@ public final class MMWormhole: NSObject, Sendable {
 func report(_ error: any Error, of function: String, _ identifier: String?) {
   let details = identifier.map { " (identifier \($0.debugDescription))" } ?? ""
   let text = "\(function): \(error)\(details)".unicodeScalars.map { scalar in
-    // Others may have chosen parts of it.
+    // Other processes may have chosen parts of the text.
     scalar.properties.generalCategory == .control ? " " : Character(scalar)
   }
   Diagnostics.report(
@@ -202,7 +204,7 @@ func report(_ error: any Error, of function: String, _ identifier: String?) {
 extension AppGroup {
   fileprivate func messages(in directory: String?) throws -> MessageStore {
     let directory = directory ?? "wormhole"
-    // Makes the directory, unless its name is reserved.
+    // Creates the directory, unless its name is reserved.
     _ = try Wormhole(group: self, directory: directory)
     return store(named: directory)
   }

@@ -1,4 +1,4 @@
-// Makes objects from trees of decoded values.
+// Creates objects from trees of decoded values.
 
 internal import Foundation
 internal import Wormhole
@@ -11,8 +11,8 @@ struct ObjectReader {
   ///   - tree: a property list.
   ///   - hasClasses: whether dictionaries may stand for objects of other classes.
   /// - Returns: the object.
-  /// - Throws: ``WormholeError/decoding``. No object was made if the tree names a class that it may
-  ///   not.
+  /// - Throws: ``WormholeError/decoding``. If the tree names a class that is not allowed, no object
+  ///   is created.
   static func object(of tree: Any, hasClasses: Bool) throws -> Any {
     try check(tree, hasClasses, depth: 1)
     return hasClasses ? try object(of: tree) : tree as AnyObject
@@ -56,7 +56,7 @@ struct ObjectReader {
     }
   }
 
-  /// How objects of Foundation are made.
+  /// How objects of Foundation are created.
   private static let makers: [String: @Sendable ([String: Any]) throws -> Any] = [
     "NSNull": { _ in NSNull() },
     "NSURL": { members in try (members["text"] as? String).flatMap(NSURL.init).orThrow("NSURL") },
@@ -86,10 +86,10 @@ extension Optional {
   }
 }
 
-/// Gives an object what it has encoded of itself.
+/// Decodes an object from the values that it has encoded.
 ///
-/// `NSKeyedUnarchiver` of Foundation on Linux ends the process for some archives, for example if an
-/// object in a dictionary does not decode itself.
+/// Foundation's `NSKeyedUnarchiver` on Linux ends the process for some archives, for example if an
+/// object in a dictionary fails to decode.
 final class ObjectDecoder: NSCoder {
   private let members: [String: Any]
   private var failure: (any Error)?
@@ -103,7 +103,7 @@ final class ObjectDecoder: NSCoder {
     return object
   }
 
-  /// The key of a value of an object, which differs from those of the archive.
+  /// The key for an object's value, escaped so that it differs from the archive's own keys.
   static func escaped(_ key: String) -> String { key.hasPrefix("$") ? "$\(key)" : key }
 
   private func value(_ key: String) -> Any? { members[Self.escaped(key)] }

@@ -3,21 +3,21 @@
 internal import Foundation
 internal import Wormhole
 
-/// Writes one object, whose parts can be objects themselves.
+/// Writes one object, whose parts may also be objects.
 final class ObjectWriter {
   /// What a tree may contain.
   enum Form {
     /// Text, finite numbers, `NSNull`, arrays and dictionaries.
     case json
 
-    /// The same with all numbers, dates and data, without `NSNull`.
+    /// The same, with all numbers, dates and data, but without `NSNull`.
     case propertyList
 
-    /// The same, and dictionaries that stand for other objects.
+    /// A property list in which dictionaries may stand for other objects.
     case archive
   }
 
-  /// An object that the form does not have.
+  /// An object that the form cannot represent.
   private struct Unsuited: Error {}
 
   private let form: Form
@@ -25,9 +25,9 @@ final class ObjectWriter {
 
   private init(_ form: Form) { self.form = form }
 
-  /// Returns the tree of an object, `nil` if the form does not have one of its parts.
+  /// Returns the tree of an object, or `nil` if the form cannot represent one of its parts.
   ///
-  /// - Throws: ``WormholeError/encoding`` if no form has it.
+  /// - Throws: ``WormholeError/encoding`` if no form can represent it.
   static func tree(of object: Any, in form: Form) throws -> Any? {
     do {
       return try ObjectWriter(form).tree(object)
@@ -58,14 +58,14 @@ final class ObjectWriter {
     return try archive(object)
   }
 
-  /// Whether a dictionary looks like one that stands for an object.
+  /// Whether a dictionary could be mistaken for one that stands for an object.
   private func isTaken(_ members: [String: Any]) -> Bool {
     form == .archive && members[ArchivedClass.key] != nil
   }
 
   private func tree(_ number: NSNumber) throws -> NSNumber {
     guard form == .json else {
-      // Foundation cannot hash a decimal number, and so not encode it.
+      // Foundation cannot hash a decimal number, so it cannot encode one.
       return number is NSDecimalNumber ? NSNumber(value: number.doubleValue) : number
     }
     guard number.doubleValue.isFinite else { throw Unsuited() }
@@ -96,10 +96,10 @@ final class ObjectWriter {
   }
 }
 
-/// Collects what an object encodes of itself.
+/// Collects the values that an object encodes.
 ///
-/// `NSKeyedArchiver` of Foundation on Linux ends the process if it is passed an object that it does
-/// not know, and makes true and 1 the same.
+/// Foundation's `NSKeyedArchiver` on Linux ends the process if it is passed an object that it does
+/// not know, and does not distinguish true from 1.
 private final class ObjectEncoder: NSCoder {
   private let writer: ObjectWriter
   private var members: [String: Any] = [:]
@@ -129,7 +129,7 @@ private final class ObjectEncoder: NSCoder {
 
   override var allowsKeyedCoding: Bool { true }
   override func encode(_ object: Any?, forKey key: String) { set(object, for: key) }
-  // It would be part of the archive only if it also was elsewhere in it: mostly an owner.
+  // Such an object, mostly an owner, is archived only if it is also encoded unconditionally.
   override func encodeConditionalObject(_ object: Any?, forKey key: String) {}
   override func encode(_ value: Bool, forKey key: String) { set(value, for: key) }
   override func encode(_ value: Int, forKey key: String) { set(value, for: key) }

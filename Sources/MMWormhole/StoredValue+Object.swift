@@ -3,13 +3,13 @@
 internal import Foundation
 internal import Wormhole
 
-/// The encoding of an object of a class that property lists do not have: a binary property list in
-/// which a dictionary with the key `$class` stands for an object of that class.
+/// The encoding of an object whose class a property list cannot represent: a binary property list
+/// in which a dictionary with the key `$class` stands for an object of that class.
 private let archiveCodec = "archive"
 
 extension StoredValue {
-  /// Encodes an object in the first way that keeps all of it: its bytes, JSON, a property list, an
-  /// archive.
+  /// Encodes an object in the first form that preserves all of it: its bytes, JSON, a property list
+  /// or an archive.
   init(of object: Any) throws {
     if let data = object as? NSData {
       self.init(codec: MessageCodec.raw.rawValue, data: data as Data)
@@ -59,7 +59,7 @@ extension StoredValue {
   }
 }
 
-/// Runs a decoder, with an error of the module `Wormhole`.
+/// Runs a decoder; turns its errors into those of the module `Wormhole`.
 private func decoding<Value>(_ body: () throws -> Value) throws -> Value {
   do {
     return try body()
@@ -70,7 +70,7 @@ private func decoding<Value>(_ body: () throws -> Value) throws -> Value {
 }
 
 extension StoredRecord {
-  /// Decodes the object of a message; `nil` if the record is none.
+  /// Decodes the object of a message; `nil` if the record is not a message.
   func object(of name: String) throws -> Any? {
     switch content {
     case .value(let value): try value.object(of: name)

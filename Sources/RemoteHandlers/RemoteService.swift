@@ -22,8 +22,8 @@ public final class RemoteService: Sendable {
   /// The name of the service.
   public let name: String
 
-  /// The caller of the request that the current task handles, as its bus reports it; `nil` if it
-  /// did not come through a service.
+  /// The caller of the request that the current task handles, as the bus reports it; `nil` if the
+  /// request did not come through a service.
   @TaskLocal public static var caller: Sender?
 
   private enum Counter {

@@ -58,11 +58,11 @@
     }
   }
 
-  /// Does what ``wait(isolation:until:)`` does. A task of the main actor is woken on the executor,
-  /// usually that of the thread that wakes it.
+  /// Waits as ``wait(isolation:until:)`` does, but a task on the main actor is woken on the given
+  /// executor, usually that of the thread that wakes it.
   ///
-  /// It would otherwise be woken on a thread of the pool, and go to the main thread from there.
-  /// Tasks of other actors would stay on the executor after they have waited.
+  /// The task would otherwise be woken on a thread of the pool, and go to the main thread from
+  /// there. This is not done for other actors, whose tasks would stay on the executor afterwards.
   @inlinable package func wait(
     isolation: isolated (any Actor)?, wokenOn executor: (any TaskExecutor)?,
     until isReady: (Value) -> Bool

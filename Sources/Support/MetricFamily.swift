@@ -1,16 +1,16 @@
 // Formats metrics in the text format of OpenMetrics 1.0.
 
-/// One metric. A family without samples is printed too: it is known, and empty.
+/// One metric. A family without samples is also printed: it is known, but empty.
 package struct MetricFamily {
   /// What its values mean.
   package enum Kind: String {
     case counter
     case gauge
-    /// Texts that describe the program, with the value 1.
+    /// Labels that describe the program, with the value 1.
     case info
   }
 
-  /// A value and what it is about.
+  /// A value with its labels.
   package struct Sample {
     fileprivate let labels: [(String, String)]
     fileprivate let value: String
@@ -30,7 +30,7 @@ package struct MetricFamily {
     (self.name, self.kind, self.help, self.samples) = (name, kind, help, samples)
   }
 
-  /// A whole text.
+  /// The complete text of several families.
   package static func text(of families: [Self]) -> String {
     (families.flatMap(\.lines) + ["# EOF"]).joined(separator: "\n")
   }
@@ -45,7 +45,7 @@ package struct MetricFamily {
       }
   }
 
-  /// The format knows three escapes.
+  /// The format has three escapes.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

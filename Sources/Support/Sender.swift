@@ -4,16 +4,16 @@ internal import Glibc
 
 /// The process behind a post, a message, a change or a request.
 ///
-/// "Not by this process" is one condition:
+/// One condition leaves out the posts of this process:
 ///
 ///     guard event.sender?.isOwn != true else { return }
 ///
-/// What is not known is `nil`. The bus reports the senders of requests and posts. The programs of a
-/// group identify themselves in its files: what these say is for display, not proof.
+/// Unknown properties are `nil`. The bus reports the senders of requests and posts. The programs of
+/// a group identify themselves in its files, so their names are for display and prove nothing.
 ///
 /// The corresponding C type is `dn_sender`.
 public struct Sender: Hashable, Sendable {
-  /// Whether it is this process; for a post or a request, through the same center. A forked child
+  /// Whether it is this process and, for a post or a request, used the same center. A forked child
   /// is another process.
   public let isOwn: Bool
 
@@ -32,7 +32,7 @@ public struct Sender: Hashable, Sendable {
   /// The machine, if a relay brought the message from another one.
   public let machine: String?
 
-  /// Creates a sender, for tests of a listener.
+  /// Creates a sender, for example to test a listener.
   ///
   /// - Parameters:
   ///   - isOwn: whether it is this process.
@@ -54,7 +54,7 @@ public struct Sender: Hashable, Sendable {
     Self(isOwn: true, process: getpid(), user: geteuid(), program: ownProgram)
   }
 
-  /// Whether it has the effective user of this process.
+  /// Whether its effective user is that of this process.
   public var isSameUser: Bool { user == geteuid() }
 }
 
@@ -67,7 +67,7 @@ extension Sender {
 }
 
 extension String {
-  /// As many characters as fit into a number of bytes.
+  /// As many leading characters as fit into a number of bytes.
   fileprivate func clipped(to count: Int) -> String {
     var text = self
     while text.utf8.count > count { text.removeLast() }

@@ -46,8 +46,8 @@ void bus_open(bus *bus);
 void bus_try(bus *bus);
 
 /* Calls a method, without starting its service, with arguments as for sd_bus_message_append().
- * `on_reply` may also get an error; not after the slot is released. Returns 0 or a negative errno,
- * -ENOTCONN if there is no connection. */
+ * `on_reply` gets the reply or an error, unless the slot is released before. Returns 0 or a
+ * negative errno, -ENOTCONN if there is no connection. */
 int bus_call(const bus *bus, const bus_method *method, sd_bus_slot **ret_slot,
              sd_bus_message_handler_t on_reply, void *context, const char *types, ...);
 int bus_callv(const bus *bus, const bus_method *method, sd_bus_slot **ret_slot,

@@ -1,4 +1,4 @@
-/* The command notifyagent: what Apple's systems do with notifications, posting and starting. */
+/* The command notifyagent: posts names and starts programs as Apple's systems do. */
 #include <darwinnotify/library.h>
 #include <errno.h>
 #include <signal.h>

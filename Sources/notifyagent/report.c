@@ -31,7 +31,7 @@ static void print_quoted(const char *text)
         (void)putchar('"');
 }
 
-/* Prints a text without what would control a terminal. */
+/* Prints a text without terminal control characters. */
 static void print_plain(const char *text)
 {
         for (; *text; text++)
@@ -214,7 +214,7 @@ void report_list(const agent *agent, bool is_json)
 
 /* --- Metrics --------------------------------------------------------------------------------- */
 
-/* None of the texts in labels has a character that the format escapes. */
+/* No text in a label has a character that the format would escape. */
 static void begin_gauge(const char *name, const char *help)
 {
         (void)printf("# TYPE darwin_notify_agent_%s gauge\n", name);
@@ -257,7 +257,7 @@ typedef struct findings {
         bool is_fatal;
 } findings;
 
-/* `what` is the kind of something that keeps nothing from working; NULL: it is fatal. */
+/* `what` is the kind of a finding that is not fatal; NULL: the finding is fatal. */
 static void add(findings *findings, const char *subject, const char *what, const char *text)
 {
         findings->is_fatal |= !what;
@@ -285,7 +285,7 @@ static void check_lock(findings *findings)
                 add(findings, "lock", NULL, strerror(-r));
 }
 
-/* A unit that is disabled or masked on purpose is no mistake. */
+/* A unit that is disabled or masked on purpose is not a mistake. */
 static void check_unit(const unit_report *report, void *context)
 {
         findings *findings = context;

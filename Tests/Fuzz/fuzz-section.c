@@ -17,7 +17,7 @@ static void check_matches(const section *section)
         }
 }
 
-/* What is printed as JSON has to be UTF-8. */
+/* A problem is printed as JSON, so it must be UTF-8. */
 static void check_problem(const section *section)
 {
         EXPECT(strnlen(section->problem, SECTION_PROBLEM_BYTES) < SECTION_PROBLEM_BYTES);

@@ -150,7 +150,7 @@ package struct DistributedEvent: Sendable {
   package let dropped: Int
   /// Whether the bus was lost since the last delivery.
   package let mayHaveMissed: Bool
-  /// The process that posted it, if it is known.
+  /// The process that posted it, if known.
   package let sender: Sender?
 
   /// Copies an event that C lends.

@@ -5,8 +5,8 @@ internal import Dispatch
 
 /// The task executor of a center.
 ///
-/// It owns the center of C, which stays open until the last job that may still come has gone: each
-/// task holds its executor.
+/// It owns the C center, which stays open as long as jobs may still come: each task keeps its
+/// executor.
 final class CenterExecutor: TaskExecutor {
   nonisolated(unsafe) let center: OpaquePointer
   // The pointer never changes. C accepts it on any thread.
@@ -30,13 +30,13 @@ final class CenterExecutor: TaskExecutor {
         Context.release(context)
       }, context)
     guard result < 0 else { return }
-    // There is no such thread, out of memory say: run elsewhere rather than never.
+    // There is no such thread, for example without memory: run elsewhere rather than never.
     Context.release(context)
     DispatchQueue.global().async { visit.run() }
   }
 }
 
-/// A job that travels through C, with the executor, which must outlive it.
+/// A job on its way through C, with its executor, which must outlive it.
 private final class Visit: Sendable {
   private let job: UnownedJob
   private let executor: CenterExecutor

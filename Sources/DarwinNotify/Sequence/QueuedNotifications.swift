@@ -26,10 +26,10 @@ public struct QueuedNotifications<Element: Sendable>: AsyncSequence, Sendable {
   /// `nil` if there is nothing to register.
   private let source: RegistrationSource<QueuedRegistration<Element>>?
 
-  /// Registers a handler for each iteration, for the first one now.
+  /// Registers a handler for each iteration; the one for the first iteration immediately.
   ///
   /// - Parameters:
-  ///   - executor: that of the thread that calls the handlers, if there is one.
+  ///   - executor: the executor of the thread that calls the handlers, if it has one.
   ///   - register: registers a handler.
   /// - Throws: what `register` throws.
   package init(

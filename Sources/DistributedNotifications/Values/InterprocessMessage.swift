@@ -1,4 +1,4 @@
-// Exchanges typed messages in the form of Foundation's newest interface.
+// Exchanges typed messages in the form of Foundation's `NotificationCenter.AsyncMessage`.
 
 public import DarwinNotify
 public import Foundation
@@ -13,18 +13,17 @@ public import Foundation
 ///     center.post(TrackStarted(title: "Naima"))
 ///     for await message in center.messages(for: TrackStarted.self) { show(message.title) }
 ///
-/// It travels as the user info of its name, so observers without the type see a dictionary. Like
-/// every post, a message can come from any process: a user info that is no such message is left
-/// out.
+/// It travels as the user info of a notification, so observers that do not use the type see a
+/// dictionary. As any process can post, a user info that does not decode as a message is ignored.
 ///
-/// Messages have no subject, because an object cannot leave its process. Nothing reaches the
-/// `NotificationCenter` of the process unless it is forwarded there, as in
+/// Messages have no subject, because an object cannot leave its process. A message reaches the
+/// process's `NotificationCenter` only if the program forwards it there, as in
 /// `NotificationCenter.default.post(message, subject: center)`.
 ///
-/// It needs the compiler of the package, Swift 6.2: older versions of Foundation do not have
+/// It needs Swift 6.2, as does the package: older versions of Foundation do not have
 /// `NotificationCenter.AsyncMessage`.
 public protocol InterprocessMessage: NotificationCenter.AsyncMessage, Codable {
-  /// The subject for a `NotificationCenter` that a message is forwarded to.
+  /// The type of the subject when a message is forwarded to a `NotificationCenter`.
   associatedtype Subject = DistributedNotificationCenter
 
   /// The name that is posted.
@@ -34,10 +33,10 @@ public protocol InterprocessMessage: NotificationCenter.AsyncMessage, Codable {
 extension DistributedNotificationCenter {
   /// Posts a message. Errors go to ``onError``.
   ///
-  /// ``post(_:_:object:options:)`` with the name of the message throws.
+  /// To catch them, call ``post(_:_:object:options:)`` with the name of the message.
   ///
   /// - Parameters:
-  ///   - message: a message that encodes as a dictionary, as a structure with properties does.
+  ///   - message: a message that encodes as a dictionary, such as a structure with properties.
   ///   - options: how to post it.
   ///
   /// The corresponding C function is `dn_center_post`.
@@ -48,13 +47,14 @@ extension DistributedNotificationCenter {
   /// Calls an asynchronous function for every message of a type, one after the other in the order
   /// of arrival, until the observation ends.
   ///
-  /// It is registered when this returns. If that fails, ``onError`` gets the error, and no call
-  /// follows. The function runs in a task; write `{ @MainActor message in … }` for the main actor.
+  /// It is registered when this returns. If the registration fails, ``onError`` gets the error and
+  /// the function is never called. The function runs in a task; write `{ @MainActor message in … }`
+  /// for the main actor.
   ///
   /// - Parameters:
   ///   - type: the type of the messages.
   ///   - observer: the function. It is released once the observation has ended.
-  /// - Returns: the observation, which ends with the value or when it is cancelled. That also
+  /// - Returns: the observation, which ends with the value or when it is cancelled. Its end also
   ///   cancels the task.
   ///
   /// The corresponding C function is `dn_center_observe_filtered`.
@@ -66,9 +66,9 @@ extension DistributedNotificationCenter {
 
   /// Returns the messages of a type as a sequence.
   ///
-  /// It is registered when this returns. If that fails, ``onError`` gets the error, and the
-  /// sequence is empty. No message is merged with another, and none is dropped as long as there is
-  /// room.
+  /// It is registered when this returns. If the registration fails, ``onError`` gets the error and
+  /// the sequence is empty. No message is merged with another, and none is dropped as long as there
+  /// is room.
   ///
   /// - Parameter type: the type of the messages.
   /// - Returns: the sequence, which ends with the task that iterates over it.

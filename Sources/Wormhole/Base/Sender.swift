@@ -4,13 +4,13 @@ internal import DarwinNotifySupport
 internal import Glibc
 
 extension Sender {
-  /// A process as it has identified itself in a file of the group.
+  /// Creates the sender that a process has named in a file of the group.
   ///
   /// - Parameters:
-  ///   - pid: the process identifier in its PID namespace, 0 if it is not known.
-  ///   - number: its number, 0 if it is not known. Processes are distinguished by it.
+  ///   - pid: the process identifier in its PID namespace, 0 if not known.
+  ///   - number: the random number that distinguishes processes, 0 if not known.
   ///   - program: the name of the program.
-  ///   - machine: the machine, if it is another one.
+  ///   - machine: the machine, if it is not this one.
   init(pid: Int32, number: UInt64, program: String?, machine: String? = nil) {
     self.init(
       isOwn: machine == nil && number == ProcessNumber.current, process: pid > 0 ? pid : nil,

@@ -6,12 +6,12 @@ package import DarwinNotifySupport
 extension MessageStore {
   /// Calls a handler for each later record of a name, in the order of their numbers.
   ///
-  /// If the handler is slower than the senders, it does not get records that are no longer kept.
+  /// If the handler is slower than the senders, it misses records that are no longer kept.
   ///
   /// - Parameters:
   ///   - name: the name, 1 to 255 bytes without a NUL.
   ///   - delivery: where the handler runs.
-  ///   - handler: gets a record, or an error of the store, once.
+  ///   - handler: gets a record, or an error of the store, each once.
   /// - Returns: the observation, which ends with the value or when it is cancelled.
   /// - Throws: ``WormholeError``.
   package func listen(

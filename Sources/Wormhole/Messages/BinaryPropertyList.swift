@@ -4,13 +4,13 @@ package import FoundationEssentials
 
 /// The objects of a binary property list, which is untrusted input.
 ///
-/// Its containers refer to their elements by number, so a few bytes can describe a list that
-/// contains itself, that is nested without end, or that has billions of elements once decoded.
+/// Containers refer to their elements by number, so a few bytes can describe a list that contains
+/// itself, is nested without end, or has billions of elements once decoded.
 package struct BinaryPropertyList {
   /// How deep lists may be nested.
   package static let maxDepth = 512
 
-  /// The number of elements, those of containers in containers included.
+  /// The limit for the number of elements, including those of nested containers.
   private static let maxElements = 1 << 22
 
   private let bytes: [UInt8]
@@ -38,10 +38,10 @@ package struct BinaryPropertyList {
 
   private init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Reads how the objects are found. Returns the number of the outermost one.
+  /// Reads where the objects are. Returns the number of the outermost one.
   private mutating func readTrailer() throws(WormholeError) -> Int {
     let trailer = bytes.count - 32
-    // XML lists, which this library never writes, crash the process even if they are less deep.
+    // XML lists, which this library never writes, crash the process even at a smaller depth.
     guard bytes.starts(with: Array("bplist00".utf8)), trailer >= 8 else { throw Self.malformed }
     offsetBytes = Int(bytes[trailer + 6])
     referenceBytes = Int(bytes[trailer + 7])
@@ -67,14 +67,14 @@ package struct BinaryPropertyList {
     return extent
   }
 
-  /// Returns the numbers of the objects in a container, of none in any other object.
+  /// Returns the numbers of the objects in a container; for any other object, none.
   private func elements(of object: Int) throws(WormholeError) -> [Int] {
     let (entry, overflows) = object.multipliedReportingOverflow(by: offsetBytes)
     guard !overflows, entry < bytes.count else { throw Self.malformed }
     let start = try number(at: offsets + entry, bytes: offsetBytes)
     guard start < bytes.count else { throw Self.malformed }
     let kind = bytes[start] >> 4
-    // Arrays and two kinds of sets; a dictionary has its keys before its values.
+    // Arrays, two kinds of sets, and dictionaries, whose keys come before their values.
     guard (0xA...0xD).contains(kind) else { return [] }
     var (count, next) = (Int(bytes[start] & 0xF), start + 1)
     if count == 0xF {

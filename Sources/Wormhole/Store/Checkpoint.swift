@@ -20,8 +20,8 @@ final class Checkpoint: Sendable {
   /// Runs a checkpoint if the commit of a connection has made it due.
   func runIfDue(after connection: SQLiteConnection, in store: MessageStore) {
     let pages = connection.logPages.pointee
-    // The next commit after a complete checkpoint begins the log anew. Until then, it only grows:
-    // while a reader holds it, or a writer is always ahead of the checkpoint.
+    // The commit after a complete checkpoint starts the log again. Until then, it only grows: for
+    // example while a reader uses it, or while a writer is always ahead of the checkpoint.
     if pages < connection.checkpointedPages { connection.checkpointedPages = 0 }
     guard pages - connection.checkpointedPages >= Self.pages else { return }
     connection.checkpointedPages = pages

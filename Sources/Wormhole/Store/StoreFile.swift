@@ -44,8 +44,8 @@ struct StoreFile: SQLiteFile {
   /// largest value fits into the writer's.
   private static let (readerCacheKiB, writerCacheKiB) = (256, 1_024)
 
-  /// The size to which the write-ahead log is cut after a checkpoint: that of a writer that never
-  /// pauses, which would otherwise cut it and make it grow again each time.
+  /// The size to which the write-ahead log is cut after a checkpoint. The log of a writer without
+  /// pauses reaches this size; with a smaller limit, it would be cut and grow again each time.
   private static let maxIdleLogBytes = 8 << 20
 
   private func create(in connection: SQLiteConnection) throws(WormholeError) {

@@ -1,8 +1,8 @@
 /* The drop-ins of a unit.
  *
- * systemd is not asked for them: it would have to load each unit. Those of a-b.service are in the
- * folders a-b.service.d and a-.service.d of each folder of units, then in service.d. Of two with
- * one name, the first counts. They are read in the order of their names. */
+ * They are found without systemd, which would have to load each unit. The drop-ins of a-b.service
+ * are in a-b.service.d and a-.service.d in each folder of units, then in service.d. If two have the
+ * same name, the first one counts. They are read in the order of their names. */
 #include "starts/drop-ins.h"
 
 #include <dirent.h>
@@ -52,7 +52,7 @@ static void read_drop_ins(drop_in_list *list, const char *folder)
         list->n_folders++;
 }
 
-/* Reads the drop-ins for all units of a type that begin with some bytes. */
+/* Reads the drop-ins for all units of a type whose names begin with the first bytes of a name. */
 static void read_shared(drop_in_list *list, const char *folder, const char *unit, size_t n_bytes,
                         const char *type)
 {

@@ -1,4 +1,4 @@
-/* The file that tells a unit why it is started. */
+/* The environment file of a unit, which says why the unit is started. */
 #include "starts/environment.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* As systemd reads it: inside quotes, four characters need a backslash. */
+/* Quotes a text for systemd: inside quotes, four characters need a backslash. */
 static void write_quoted(FILE *stream, const char *text)
 {
         (void)fputc('"', stream);
@@ -52,7 +52,7 @@ int environment_write(const char *unit, const environment *environment)
         if (mkdir(folder, 0700) < 0 && errno != EEXIST)
                 return -errno;
         (void)snprintf(path, sizeof(path), "%s/%s.env", folder, unit);
-        (void)snprintf(new, sizeof(new), "%s/.env", folder); /* one agent writes */
+        (void)snprintf(new, sizeof(new), "%s/.env", folder); /* only one agent writes */
         r = write_new(new, environment);
         return r == 0 && rename(new, path) < 0 ? -errno : r;
 }

@@ -1,11 +1,11 @@
-/* The file that tells a unit why it is started. */
+/* The environment file of a unit, which says why the unit is started. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct environment {
-        const char *name; /* that was posted last */
+        const char *name; /* the name that was posted last */
         uint64_t generation;
         uint64_t state;
         bool may_have_missed;

@@ -1,6 +1,6 @@
 /* The files of the user's units.
  *
- * systemd is not asked for them: its ListUnitFiles compares each file with each link, and takes
+ * They are read without systemd: its ListUnitFiles compares each file with each link, which takes
  * seconds for 1 000 units. */
 #include "starts/files.h"
 
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A name in a folder, or in the links of a unit there. */
+/* A file in a folder of units, or a link in a folder such as a unit's .wants. */
 typedef struct entry {
         char *name;
         size_t folder;
@@ -40,7 +40,7 @@ static void add_entry(list *list, size_t folder, const char *name, bool is_link)
                 list->n++;
 }
 
-/* systemd leaves all other files alone. */
+/* systemd ignores all other files. */
 static bool is_name(const char *name)
 {
         static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -92,7 +92,7 @@ static void read_folder(list *list, size_t folder)
 
 /* --- Units ----------------------------------------------------------------------------------- */
 
-/* Those of one name are adjacent: what counts first, then links. */
+/* Sorts by name. Of the same name, files come first, in the order of the folders, then links. */
 static int compare_entries(const void *left, const void *right)
 {
         const entry *a = left, *b = right;
@@ -129,11 +129,11 @@ static void follow_aliases(list *list)
                 if (strcmp(target, "/dev/null") == 0 || strcmp(name, entry->name) == 0)
                         continue;
                 add_entry(list, entry->folder, name, true);
-                list->entries[i].is_link = true; /* of no unit that has a file */
+                list->entries[i].is_link = true; /* not a unit of its own */
         }
 }
 
-/* An empty file masks a unit, as does a link to nothing. */
+/* An empty file masks a unit, as does a link to /dev/null. */
 static bool is_mask(const char *path)
 {
         struct stat about;
@@ -142,7 +142,7 @@ static bool is_mask(const char *path)
                (S_ISCHR(about.st_mode) || (S_ISREG(about.st_mode) && about.st_size == 0));
 }
 
-/* Calls the function for the entries of one name. Returns how many they are. */
+/* Calls the function for the entries of one name. Returns the number of these entries. */
 static size_t take_name(const list *list, size_t first,
                         void (*each)(const file *file, void *context), void *context)
 {
@@ -155,7 +155,7 @@ static size_t take_name(const list *list, size_t first,
         for (; first + n < list->n && strcmp(entry[n].name, entry->name) == 0; n++) {
                 file.is_enabled |= entry[n].is_link;
                 if (n == 1 && file.is_masked && !entry[n].is_link)
-                        format_path(list, &entry[n], file.path); /* what would count */
+                        format_path(list, &entry[n], file.path); /* the file it hides */
         }
         if (!entry->is_link)
                 each(&file, context);

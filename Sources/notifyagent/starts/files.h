@@ -9,11 +9,11 @@ typedef struct file {
         const char *name;
         char path[PATH_MAX];
         bool is_masked;
-        bool is_enabled; /* a link in a unit's .wants or the like, or an alias, points to it */
+        bool is_enabled; /* an alias, or a link in a folder such as .wants, points to it */
 } file;
 
-/* Calls a function for each unit that has a file in the folders, which end with NULL, in the order
- * of their names. A file hides those of its name in later folders; that of a masked unit is the one
- * that the mask hides. */
+/* Calls a function for each unit that has a file in the folders, in the order of their names.
+ * `folders` ends with NULL. A file hides files of the same name in later folders. The path of a
+ * masked unit is that of the file that the mask hides. */
 void files_each(char *const *folders, void (*each)(const file *file, void *context),
                 void *context);

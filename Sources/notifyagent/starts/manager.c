@@ -12,7 +12,7 @@
 #define UNIT_INTERFACE MANAGER ".Unit"
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 
-/* It answers at once, unless it has no processor. */
+/* It answers at once, unless it gets no processor time. */
 #define TIMEOUT_US (30 * UINT64_C(1000000))
 
 static void ask_for_folders(manager *manager);
@@ -35,7 +35,7 @@ static int on_folders(sd_bus_message *reply, void *context, sd_bus_error *error)
         manager->call = sd_bus_slot_unref(manager->call);
         manager->is_settled = true;
         if (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NO_REPLY)) {
-                ask_for_folders(manager); /* it hangs, or has just ended */
+                ask_for_folders(manager); /* it does not respond, or has just ended */
                 return 0;
         }
         manager->is_there = !sd_bus_message_is_method_error(reply, NULL);
@@ -72,7 +72,7 @@ static void lose(manager *manager)
         manager->lost(manager->context);
 }
 
-/* It sends most signals only to those who ask for them. */
+/* systemd sends most signals only to connections that have subscribed. */
 static void subscribe(manager *manager)
 {
         static const bus_method method = { MANAGER, MANAGER_PATH, MANAGER_INTERFACE, "Subscribe",
@@ -129,7 +129,7 @@ static const struct rule {
         { FROM_MANAGER "'UnitFilesChanged'", on_files_changed },
 };
 
-/* Without it, sd-bus closes the connection if the bus refuses a rule. */
+/* Without this handler, sd-bus closes the connection if the bus refuses a rule. */
 static int ignore_reply(sd_bus_message *reply, void *context, sd_bus_error *error)
 {
         (void)reply, (void)context, (void)error;
@@ -188,7 +188,7 @@ char *manager_format_path(const char *unit)
         return sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path) < 0 ? NULL : path;
 }
 
-/* sd-bus cannot compare an argument that follows a number, here the unit. */
+/* In sd-bus, a rule cannot select by an argument that follows a number, as the unit does here. */
 int manager_hear_jobs(manager *manager, sd_bus_slot **ret_slot, sd_bus_message_handler_t handler,
                       void *context)
 {
@@ -226,7 +226,7 @@ int manager_start(manager *manager, const char *unit, sd_bus_slot **ret_slot,
                         "replace");
 }
 
-/* While it shuts down, it refuses to start anything. */
+/* While systemd shuts down, it refuses to start anything. */
 bool manager_is_answer(const sd_bus_error *error)
 {
         return strncmp(error->name, MANAGER ".", sizeof(MANAGER)) == 0 &&

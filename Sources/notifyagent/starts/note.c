@@ -1,8 +1,8 @@
-/* What the agent remembers of a unit, across its own end.
+/* What the agent remembers of a unit after the agent itself has ended.
  *
- * A file in $XDG_STATE_HOME/notifyagent. Its lines end in a NUL, since names may contain anything
- * else: the word for what is open, the time and the cause of the last start; then for each name its
- * count. */
+ * A note is a file in $XDG_STATE_HOME/notifyagent. Its lines end in a NUL, since names may contain
+ * any other byte. The first line has a word that says whether the start is open, and the time and
+ * the cause of the last start; each further line has the count of a name. */
 #include "starts/note.h"
 
 #include <errno.h>
@@ -129,7 +129,7 @@ int note_write(note *note, const char *unit)
         int r = format_path(unit, path);
 
         if (r == 0)
-                r = format_path(".new", new); /* one agent writes */
+                r = format_path(".new", new); /* only one agent writes */
         if (r < 0)
                 return r;
         stream = open_new(new);
@@ -147,7 +147,7 @@ int note_write(note *note, const char *unit)
 
 /* --- Names ----------------------------------------------------------------------------------- */
 
-/* Returns the index of a name, or of the first one after it. */
+/* Returns the index of a name, or of the first name after it. */
 static size_t find_place(const note *note, const char *name)
 {
         size_t low = 0, high = note->n_names;

@@ -1,7 +1,7 @@
 /* The section [X-DarwinNotify] of a unit.
  *
- * The syntax is that of unit files, as systemd reads it: comments, lines that are continued, and an
- * empty value, which takes back what was said before. */
+ * The syntax is that of unit files, as systemd reads it: comments, continued lines, and an empty
+ * value, which removes all earlier values. */
 #include "starts/section.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ void section_deinit(section *section)
 
 /* --- Mistakes -------------------------------------------------------------------------------- */
 
-/* Returns how many bytes of a text fit, in whole characters. */
+/* Returns how many bytes of a text fit without splitting a character. */
 static int whole_characters(const char *text, size_t max_bytes)
 {
         size_t n = strnlen(text, max_bytes + 1);
@@ -74,7 +74,7 @@ static int whole_characters(const char *text, size_t max_bytes)
         return (int)n;
 }
 
-/* Keeps the first one. Of `text`, which is UTF-8, its beginning is shown. */
+/* Keeps only the first problem. Shows the beginning of `text`, which is UTF-8. */
 static void note_problem(section *section, const char *before, const char *text, const char *after)
 {
         if (!section->problem[0])
@@ -82,7 +82,7 @@ static void note_problem(section *section, const char *before, const char *text,
                                whole_characters(text, 150), text, after);
 }
 
-/* Those of other users are never heard. That only root may post a name does not matter here. */
+/* Names of other users are never heard. It does not matter here that only root may post a name. */
 static const char *find_fault(const char *match)
 {
         if (strncmp(match, "self.", 5) == 0)
@@ -138,7 +138,7 @@ static char *strip(char *text)
         return text;
 }
 
-/* What keeps a text from being a name is looked for in this order: bytes, length, rights. */
+/* dn_may_post() checks a name in this order: its bytes, its length, the rights. */
 static bool is_utf8(const char *text)
 {
         return dn_may_post(text) != -EINVAL;
@@ -200,7 +200,7 @@ static bool is_comment(const char *line)
         return *line == '#' || *line == ';';
 }
 
-/* The last character is a backslash that no other one precedes. */
+/* Whether the last character is a backslash that is not itself escaped. */
 static bool goes_on(const char *line)
 {
         bool is_escaped = false;
@@ -210,7 +210,7 @@ static bool goes_on(const char *line)
         return is_escaped;
 }
 
-/* Returns the next line joined with those that continue it, in their place, or NULL. */
+/* Returns the next line, joined in place with the lines that continue it, or NULL. */
 static char *read_joined(reader *reader)
 {
         char *text = NULL, *line;
@@ -256,7 +256,8 @@ int section_parse(section *section, char *text, size_t n_bytes)
 
 /* --- The file -------------------------------------------------------------------------------- */
 
-/* Returns how many bytes there are, or a negative errno. Anything but a file might never answer. */
+/* Returns how many bytes were read, or a negative errno. Reading anything but a regular file might
+ * never end. */
 static ssize_t read_file(const char *path, char *bytes, size_t max_bytes)
 {
         int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -1,7 +1,7 @@
-/* The starts of a unit: each is done once after posts that made it due, with pauses between.
+/* The starts of a unit, each once after the posts that made it due, with pauses in between.
  *
- * The note is written before the manager is asked, and closed when the job has ended. So a kill
- * between two steps repeats a start, and loses none. */
+ * The note is written before the manager is asked, and closed when the job has ended. So if the
+ * agent is killed between two steps, a start is repeated, but none is lost. */
 #include "starts/start.h"
 
 #include <errno.h>
@@ -13,10 +13,10 @@
 #include "say.h"
 #include "starts/environment.h"
 
-/* As launchd's ThrottleInterval. */
+/* The default of launchd's ThrottleInterval. */
 #define PAUSE_US (10 * UINT64_C(1000000))
 
-/* Starts in a row, each for a post during the run before, after which a line says so. */
+/* After so many starts in a row, each for a post during the previous run, a line is logged. */
 #define MANY_IN_A_ROW 5
 
 static uint64_t read_clock_us(clockid_t clock)
@@ -41,7 +41,7 @@ static void be_due(start *start, const char *name, bool may_have_missed)
         char *cause = strdup(name);
 
         if (!cause)
-                return; /* its count shows it later */
+                return; /* the count shows it later */
         free(start->cause);
         start->cause = cause;
         start->is_due = true;
@@ -67,7 +67,7 @@ void start_cancel(start *start)
 {
         start->is_due = false;
         start->timer = sd_event_source_disable_unref(start->timer);
-        start_go(start); /* there may be nothing left to hear */
+        start_go(start); /* it may have nothing left to hear */
 }
 
 static int at_time(sd_event_source *timer, uint64_t time_us, void *context)
@@ -91,14 +91,14 @@ static void wait_for_time(start *start)
 
 /* --- The note -------------------------------------------------------------------------------- */
 
-/* A name that has lost its slot is forgotten: with another one, it counts from there. */
+/* A name that has lost its slot is forgotten: in another slot, its count starts again. */
 static bool refresh(const char *name, dn__table_count *count, void *context)
 {
         (void)context;
         return dn__table_read_count(name, count) != 0;
 }
 
-/* Counts as started for everything that was posted until now. */
+/* Notes that the start covers everything posted until now. */
 static int write_open_note(start *start)
 {
         note *note = start->frame.note;
@@ -237,7 +237,7 @@ static int on_state_changed(sd_bus_message *message, void *context, sd_bus_error
         return 0;
 }
 
-/* A manager that does not know it says so again when it is asked to start it. */
+/* A manager that does not know the unit says so again when it is asked to start it. */
 static bool is_running(sd_bus_message *reply)
 {
         const char *state = "inactive";
@@ -256,7 +256,7 @@ static int on_state(sd_bus_message *reply, void *context, sd_bus_error *error)
         if (!start->is_due)
                 start_go(start);
         else if (is_running(reply))
-                start->is_again = true; /* its end is a signal */
+                start->is_again = true; /* a signal reports its end */
         else if (read_clock_us(CLOCK_MONOTONIC) < start->next_us)
                 wait_for_time(start);
         else
@@ -270,7 +270,7 @@ static void drop_rules(start *start)
                 start->rules[i] = sd_bus_slot_unref(start->rules[i]);
 }
 
-/* Only while there is something to hear, so that other units of the session wake nobody up. */
+/* Listens only while there is something to hear, so that other units do not wake the agent. */
 static int hear(start *start)
 {
         int r;
@@ -306,7 +306,7 @@ void start_go(start *start)
         wait_for_time(start);
 }
 
-/* What it was about to start may not have begun, and is repeated without a pause. */
+/* A start in progress may not have begun, so it is repeated without a pause. */
 void start_lose_manager(start *start)
 {
         start->call = sd_bus_slot_unref(start->call);

@@ -1,4 +1,4 @@
-/* The starts of a unit: each is done once after posts that made it due, with pauses between. */
+/* The starts of a unit, each once after the posts that made it due, with pauses in between. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ typedef struct start_frame {
         manager *manager;
         const char *unit;
         note *note;
-        /* What is posted from now on is not counted as started for. */
+        /* Called when a start begins: it does not cover later posts. */
         void (*counted)(void *context);
         void *context;
 } start_frame;
@@ -25,13 +25,13 @@ typedef struct start {
         char *path; /* of the unit's object */
         bool is_due;
         bool may_have_missed;
-        bool is_again; /* due to a post while it was running */
+        bool is_again; /* due because of a post while the unit was running */
         char *cause;   /* the name that was posted last */
         unsigned n_in_a_row;
-        uint64_t next_us; /* not to be started before; monotonic */
+        uint64_t next_us; /* the earliest time of the next start; monotonic */
         sd_event_source *timer;
         sd_bus_slot *rules[2]; /* while it is due, or a job is in progress */
-        sd_bus_slot *call;     /* in progress: its state, or its start */
+        sd_bus_slot *call;     /* in progress: asks for the state, or starts the unit */
         char *job;             /* in progress, or NULL */
 } start;
 

@@ -1,6 +1,6 @@
 /* The units that are started when a name is posted.
  *
- * Their files are read whenever the manager has read them anew. */
+ * Their files are reread whenever the manager has reread them. */
 #include "starts/starts.h"
 
 #include <stdlib.h>
@@ -21,10 +21,10 @@ struct starts {
 
 typedef struct reading {
         starts *starts;
-        unit **at; /* all before it come before the files to be read */
+        unit **at; /* units before this sort before the remaining files */
 } reading;
 
-/* Returns NULL if it is not known. */
+/* Returns NULL if the unit is not known. */
 static unit *find_unit(reading *reading, const char *name)
 {
         while (*reading->at && strcmp((*reading->at)->name, name) < 0)
@@ -48,7 +48,7 @@ static void read_drop_in(const char *path, void *context)
         (void)section_read(context, path);
 }
 
-/* If a mask has replaced the only file of a unit, what is known of it stays. */
+/* If a mask has replaced the only file of a unit, the unit keeps what is known of it. */
 static void read_unit(const file *file, void *context)
 {
         reading *reading = context;

@@ -9,7 +9,7 @@
 
 typedef struct starts starts;
 
-/* What is reported of a unit. */
+/* What is reported about a unit. */
 typedef struct unit_report {
         const char *name;
         const section *section;

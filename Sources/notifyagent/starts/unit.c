@@ -30,7 +30,8 @@ unit *unit_new(agent *agent, manager *manager, const char *name)
 
 /* --- Counts ---------------------------------------------------------------------------------- */
 
-/* Compares the count of a name with the note. A name that is not in it begins now. */
+/* Compares the count of a name with the note. A name that is not in the note starts at its current
+ * count. */
 static void compare(unit *unit, const char *name, bool is_new_posted)
 {
         const dn__table_count *noted = note_find(&unit->note, name);
@@ -50,7 +51,7 @@ static void compare(unit *unit, const char *name, bool is_new_posted)
         }
 }
 
-/* Under a prefix, also what programs have registered while no agent ran. */
+/* Also finds names under a prefix that programs have registered while no agent was running. */
 static int compare_listed(const dn_name_record *record, void *context)
 {
         unit *unit = context;
@@ -82,7 +83,7 @@ void unit_compare(unit *unit)
 
 /* --- Listening ------------------------------------------------------------------------------- */
 
-/* Returns whether a name was posted since this was last asked. Also posts on the bus are, which the
+/* Returns whether a name was posted since the last call. This includes posts on the bus, which the
  * table does not count. */
 static bool check(const listener *listener)
 {
@@ -101,7 +102,7 @@ static void be_counted(void *context)
                 (void)check(&unit->listeners[i]);
 }
 
-/* An event may come late, for posts that were counted already. */
+/* An event may come late, for posts that have already been counted. */
 static void heard(const dn_event *event, void *context)
 {
         const listener *listener = context;
@@ -177,12 +178,12 @@ static const char *find_fault(const file *file, const section *section)
                 return "it is masked";
         if (section->is_installable && !file->is_enabled)
                 return "it is disabled";
-        if (section->n_matches > 0) /* what is right counts, whatever else is wrong */
+        if (section->n_matches > 0) /* valid names count, whatever else is wrong */
                 return NULL;
         return section->problem[0] ? section->problem : "Matching= is missing";
 }
 
-/* While the matches stay the same, listeners borrow them. */
+/* If the matches have not changed, the listeners keep borrowing them. */
 static void take_section(unit *unit, section *section)
 {
         char **matches = section->matches;

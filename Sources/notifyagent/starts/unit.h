@@ -12,12 +12,12 @@
 #include "starts/section.h"
 #include "starts/start.h"
 
-/* One match of a unit, while it counts. */
+/* One match of a unit that counts. */
 typedef struct listener {
         struct unit *unit;
         const char *match; /* borrowed */
         dn_observer *observer;
-        int token; /* whose check says if a name was posted; NAME_NOT_HELD: of a prefix */
+        int token; /* its check says whether the name was posted; NAME_NOT_HELD: a prefix */
 } listener;
 
 typedef struct unit {
@@ -37,11 +37,11 @@ typedef struct unit {
 /* Returns NULL without memory. */
 unit *unit_new(agent *agent, manager *manager, const char *name);
 
-/* Takes what was read of its files, and listens for its matches if it counts. Consumes the section;
- * NULL: what is known of it stays. */
+/* Takes over what was read from the unit's files, and listens for its matches if it counts.
+ * Consumes the section; NULL: the unit keeps what is known of it. */
 void unit_take(unit *unit, const file *file, section *section);
 
-/* Compares what was counted with its note, and does what is due. */
+/* Compares the counts with the unit's note, and does what is due. */
 void unit_compare(unit *unit);
 
 /* The manager is gone. */

@@ -1,4 +1,4 @@
-// Describes what a relay does as metrics.
+// Presents the status of a relay as metrics.
 
 import DarwinNotifySupport
 

@@ -184,7 +184,7 @@ extension SQLiteField {
   fileprivate static func number(_ number: UInt64) -> Self { .integer(Int64(bitPattern: number)) }
 }
 
-/// What another program has put into the file may have other types, and fewer columns.
+/// Rows that another program has written may have other types and fewer columns.
 extension [SQLiteField] {
   fileprivate func signed(_ column: Int) -> Int64 {
     if case .integer(let number) = field(column) { number } else { 0 }

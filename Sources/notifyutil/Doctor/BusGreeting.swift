@@ -10,7 +10,7 @@ struct BusGreeting {
   var server: String?
   /// The user of that process.
   var owner: UInt32?
-  /// The process, if it filters what passes.
+  /// The process, if it filters messages.
   var filter: String?
 
   private static let patience: CInt = 2_000
@@ -38,7 +38,7 @@ struct BusGreeting {
     answer = isSpoken ? Self.speak(to: descriptor) : .answers
   }
 
-  /// The process that began to listen at the other end, and its user; `nil` if it cannot be seen
+  /// The process that began to listen at the other end, and its user; `nil` if it is not visible
   /// from here.
   private static func listener(of descriptor: CInt) -> (process: Int32, user: UInt32)? {
     // struct ucred

@@ -14,7 +14,7 @@ extension Checks {
     ]
   }
 
-  /// Of the names that Apple's systems post by themselves.
+  /// Prefixes of the names that Apple's systems post themselves.
   private static let systemPrefixes = [
     "com.apple.iokit.", "com.apple.sessionagent.", "com.apple.springboard.", "com.apple.system.",
   ]

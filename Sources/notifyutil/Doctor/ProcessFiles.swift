@@ -51,7 +51,7 @@ struct ProcessFiles {
   /// Whether a signal or a debugger has stopped it.
   var isStopped: Bool { state == "T" || state == "t" }
 
-  /// Whether it has ended, and only its number is left for its parent.
+  /// Whether it has ended, and only waits for its parent to reap it.
   var hasEnded: Bool { state == "Z" || state == "X" }
 
   private var state: Character? {

@@ -122,7 +122,7 @@ struct ProcessLook {
 }
 
 extension Scene {
-  /// Whether posts of the name never leave a process.
+  /// Whether posts of the name stay in their process.
   var isLocal: Bool { name?.rawValue.hasPrefix("self.") ?? false }
 
   /// The processes that a post should reach: the one asked about, or those that have registered

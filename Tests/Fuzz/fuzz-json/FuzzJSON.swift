@@ -4,7 +4,7 @@ internal import DarwinNotify
 internal import Foundation
 @testable internal import notifyutil
 
-/// Called by libFuzzer. What is accepted is a property list, whose JSON everybody reads.
+/// Called by libFuzzer. What is accepted is a property list, and any program can read its JSON.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)

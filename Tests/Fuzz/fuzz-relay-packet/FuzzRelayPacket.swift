@@ -2,10 +2,10 @@
 
 @testable internal import notifyrelay
 
-/// Reads bytes that arrive in pieces of a size. Returns the packets, and whether the reader has
-/// refused one.
+/// Reads bytes that arrive in pieces of a given size. Returns the packets, and whether the reader
+/// has refused one.
 private func read(_ bytes: ArraySlice<UInt8>, inPiecesOf size: Int) -> [String] {
-  // Only 64 bytes are kept of a message, so that a short input has long ones.
+  // Only 64 bytes of a message are kept, so that even a short input has messages that are too long.
   var reader = PacketReader(maxPayload: 64 - (128 << 10))
   var packets: [String] = []
   var rest = bytes

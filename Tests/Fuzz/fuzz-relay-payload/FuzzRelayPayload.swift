@@ -5,7 +5,7 @@ internal import Foundation
 
 private let ours = Topics(realm: "home", by: Origin(number: 1))
 
-/// What a payload means is written as it was read.
+/// Checks that the meaning of a payload is written exactly as it was read.
 private func check(_ fields: Fields, _ body: (Fields) throws -> Data) throws {
   let written = try body(fields)
   let again = try body(try Fields(Data("1 \(fields.serial) ".utf8) + written))
