@@ -53,7 +53,8 @@
 #define PROMPTED_US (1 * DN__US_PER_SECOND)
 
 /* How many posts without a table it takes to make one: each of them looks, which takes longer than
- * to count a post in a table without observers. */
+ * to count a post in a table without observers. A power of two. If none can be made, the next
+ * attempt comes after twice as many. */
 #define N_ABSENCES 16
 
 /* How often to look again when the table that was found is removed. */
@@ -200,7 +201,7 @@ static bool may_make_table(const move *move)
 
         if (move->wants_entry)
                 return move->is_trying;
-        return !move->from && n_absences > 0 && n_absences % N_ABSENCES == 0;
+        return !move->from && n_absences >= N_ABSENCES && (n_absences & (n_absences - 1)) == 0;
 }
 
 /* Finds the right table and sets `to`. Returns 0 or a negative errno; then `to` may be a table in

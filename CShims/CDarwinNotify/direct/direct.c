@@ -230,7 +230,8 @@ bool dn__direct_is_allowed(void)
 {
         dn__wake_word word = 1;
 
-        return syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0) >= 0 &&
+        return syscall(SYS_futex, &word, FUTEX_WAKE_BITSET, 1, NULL, NULL,
+                       FUTEX_BITSET_MATCH_ANY) >= 0 &&
                syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, 0, NULL, NULL,
                        FUTEX_BITSET_MATCH_ANY) < 0 &&
                (errno == EAGAIN || errno == EINTR || errno == ENOMEM);

@@ -39,8 +39,9 @@
  * the next process uses its entry; a mark set later, by a poster that had read the holders earlier,
  * leads to nothing new.
  *
- * If many processes hold the name, P3 to P5 are taken for each, then P6 for each block of 32: a
- * poster that is preempted before P6 delays, and one that dies leaves being woken, up to 32.
+ * If many of 64 processes hold the name, P3 and P4 are taken for each, then, for each block of 32,
+ * P5 for each and P6 once: a poster that is preempted delays up to 64, and one that dies may leave
+ * up to 32 being woken.
  *
  * The test of this file tries every order of these steps. */
 #include "direct/ring.h"

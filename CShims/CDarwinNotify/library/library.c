@@ -33,7 +33,9 @@ static int cancel_everything(uint64_t deadline_us)
         while (!dn__gate_has_others(DN__GATE_CALL)) {
                 dn__tokens_cancel();
                 dn__centers_cancel_observers();
-                if (!dn__gate_has_others(DN__GATE_WORK) && is_idle())
+                /* Twice: a callback that was running may have queued work before it ended. */
+                if (!dn__gate_has_others(DN__GATE_WORK) && is_idle() &&
+                    !dn__gate_has_others(DN__GATE_WORK))
                         return 0;
                 if (dn__clock_now_us() >= deadline_us)
                         return -EBUSY;

@@ -241,11 +241,14 @@ static bool sleep_on_descriptors(dn__loop *loop, turn *turn)
         return true;
 }
 
-/* Once another loop may sleep on the word, this one does not. */
+/* Once another loop may sleep on the word, this one does not. If the guest has left in this turn,
+ * its memory may be gone. */
 static void sleep_on_word(dn__loop *loop, const turn *turn)
 {
-        uint32_t asleep = dn__wake_fall_asleep(turn->target->word);
+        uint32_t asleep = 0;
 
+        if (atomic_load(&loop->target) == turn->target)
+                asleep = dn__wake_fall_asleep(turn->target->word);
         if (asleep && atomic_load(&loop->target) == turn->target)
                 (void)dn__wake_stay_asleep(turn->target, asleep, turn->first_us);
         else if (asleep)
