@@ -47,12 +47,14 @@ public final class NotificationObservation: Sendable {
 
   /// Ends the registration, then waits until no call of the handler is running.
   ///
-  /// Afterwards, everything that the handler used may be released. A task that the handler itself
-  /// waits for must not await this.
+  /// Afterwards, everything that the handler used may be released. Called from an asynchronous
+  /// handler itself, it does not wait for that call; a task that a handler waits for must not await
+  /// this.
   ///
   /// The corresponding C function is `dn_observer_cancel_wait`.
   public func end() async {
     registration.cancel()
+    guard !registration.isCallingThisTask else { return }
     await withCheckedContinuation { ended in
       DispatchQueue.global().async {
         self.registration.waitUntilIdle()
@@ -69,6 +71,13 @@ package protocol ObservedRegistration: Sendable {
 
   /// Waits until no call of the handler is running, except the one that calls this.
   func waitUntilIdle()
+
+  /// Whether the current task is a call of an asynchronous handler.
+  var isCallingThisTask: Bool { get }
+}
+
+extension ObservedRegistration {
+  package var isCallingThisTask: Bool { false }
 }
 
 /// The registration of an observer in C.

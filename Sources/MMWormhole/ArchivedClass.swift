@@ -16,8 +16,11 @@ enum ArchivedClass {
   /// Classes of Foundation are not found: decoding some of them ends the process.
   static func find(_ name: String) -> (any NSCoding.Type)? {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[0].hasPrefix("Foundation") else { return nil }
-    return NSClassFromString(name) as? any NSCoding.Type
+    guard parts.count == 2, !parts[0].hasPrefix("Foundation"),
+      let found = NSClassFromString(name) as? any NSCoding.Type
+    else { return nil }
+    // The runtime also accepts other spellings, with which an archive could name any class.
+    return String(reflecting: found) == name ? found : nil
   }
 
   /// Returns the name under which other programs find the class of an object.

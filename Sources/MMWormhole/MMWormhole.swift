@@ -121,6 +121,7 @@ public final class MMWormhole: NSObject, Sendable {
         }
         keep(observation, of: identifier)
       } catch {
+        // A listener that has replaced this one meanwhile goes with it.
         stopListeningForMessage(withIdentifier: identifier)
         throw error
       }

@@ -68,7 +68,9 @@ struct MessageTests {
     let own = Locked<NotificationObservation?>(nil)
     let observation = stage.center.addObserver(for: Started.self) { message in
       await eventually { own.withLock { $0 != nil } }
-      await own.withLock { $0 }?.endInside()
+      let own = own.withLock { $0 }
+      await own?.endInside()
+      await own?.end()
       seen.append(message.title)
     }
     own.withLock { $0 = observation }

@@ -34,6 +34,8 @@ final class ObservingTask: ObservedRegistration {
   }
 
   func waitUntilIdle() {
-    if Self.running !== group { group.wait() }
+    if !isCallingThisTask { group.wait() }
   }
+
+  var isCallingThisTask: Bool { Self.running === group }
 }

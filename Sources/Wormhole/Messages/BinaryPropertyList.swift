@@ -10,8 +10,10 @@ package struct BinaryPropertyList {
   /// How deep lists may be nested.
   package static let maxDepth = 512
 
-  /// The limit for the number of elements, including those of nested containers.
+  /// The limit for the number of elements, including those of nested containers. Elements that are
+  /// larger than a few bytes count as several.
   private static let maxElements = 1 << 22
+  private static let bytesOfElement = 16
 
   private let bytes: [UInt8]
   private var offsetBytes = 0
@@ -52,7 +54,9 @@ package struct BinaryPropertyList {
   private mutating func extent(of object: Int, at depth: Int) throws(WormholeError) -> Extent {
     var extent = extents[object] ?? Extent()
     if extent.elements == 1 {
-      for reference in try elements(of: object) {
+      let content = try content(of: object)
+      extent.elements += content.bytes / Self.bytesOfElement
+      for reference in content.elements {
         guard depth < Self.maxDepth else { throw Self.tooDeep }
         let inner = try self.extent(of: reference, at: depth + 1)
         extent.depth = max(extent.depth, inner.depth + 1)
@@ -67,15 +71,18 @@ package struct BinaryPropertyList {
     return extent
   }
 
-  /// Returns the numbers of the objects in a container; for any other object, none.
-  private func elements(of object: Int) throws(WormholeError) -> [Int] {
+  /// Returns the numbers of the objects in a container, or the size of data or a text.
+  private func content(
+    of object: Int
+  ) throws(WormholeError) -> (elements: [Int], bytes: Int) {
     let (entry, overflows) = object.multipliedReportingOverflow(by: offsetBytes)
     guard !overflows, entry < bytes.count else { throw Self.malformed }
     let start = try number(at: offsets + entry, bytes: offsetBytes)
     guard start < bytes.count else { throw Self.malformed }
     let kind = bytes[start] >> 4
-    // Arrays, two kinds of sets, and dictionaries, whose keys come before their values.
-    guard (0xA...0xD).contains(kind) else { return [] }
+    // Data, two kinds of text; arrays, two kinds of sets, and dictionaries, whose keys come before
+    // their values.
+    guard (0x4...0x6).contains(kind) || (0xA...0xD).contains(kind) else { return ([], 0) }
     var (count, next) = (Int(bytes[start] & 0xF), start + 1)
     if count == 0xF {
       guard next < bytes.count, bytes[next] >> 4 == 1 else { throw Self.malformed }
@@ -84,11 +91,12 @@ package struct BinaryPropertyList {
       next += 1 + width
     }
     guard count <= bytes.count, referenceBytes > 0 else { throw Self.malformed }
+    guard kind >= 0xA else { return ([], count) }
     var elements: [Int] = []
     for index in 0..<(kind == 0xD ? 2 * count : count) {
       elements.append(try number(at: next + index * referenceBytes, bytes: referenceBytes))
     }
-    return elements
+    return (elements, 0)
   }
 
   /// Reads a big-endian number, which cannot be larger than a size that fits in the list.

@@ -24,6 +24,7 @@ struct HostileMessage {
     "class-not-archived": object("mailboxes.CounterController"),
     "class-of-foundation": object("NSError", ["NSCode": 1]),
     "class-of-foundation-by-module": object("Foundation.NSDecimalNumber"),
+    "class-of-foundation-mangled": object("10Foundation13NSMeasurementC\0.x"),
     "class-nested": object("mailboxes.Outer.Inner"),
     "class-empty": object(""),
     "class-number": object(7),
@@ -48,6 +49,7 @@ struct HostileMessage {
     "cycle": Self("plist", list([[0xA1, 0]])), "cycle-archive": Self("archive", list([[0xA1, 0]])),
     "deep": Self("plist", nested(600)), "deep-archive": Self("archive", nested(200)),
     "billions": Self("plist", list((1...64).map { [0xA2, $0, $0] } + [[0x09]])),
+    "large-leaves": Self("plist", largeLeaves),
     "outside": Self("plist", list([[0xA1, 200]])), "no-text": Self("json", Data([0xFF])),
     "deep-json": Self("json", Data(repeating: UInt8(ascii: "["), count: 100_000)),
     "number": Self("json", Data("1e999".utf8)), "codec": Self("pickle\n", Data([1])),
@@ -61,6 +63,12 @@ struct HostileMessage {
     archiver.finishEncoding()
     return Self("archive", archiver.encodedData)
   }()
+
+  /// 20,000 times the same text of 30,000 bytes.
+  private static let largeLeaves = list([
+    [0xAF, 0x11, 0x4E, 0x20] + [UInt8](repeating: 1, count: 20_000),
+    [0x5F, 0x11, 0x75, 0x30] + [UInt8](repeating: UInt8(ascii: "a"), count: 30_000),
+  ])
 
   /// A binary property list of objects with numbers of one byte.
   private static func list(_ objects: [[UInt8]]) -> Data {

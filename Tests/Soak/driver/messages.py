@@ -66,7 +66,7 @@ class Worker:
 class Writer(Worker):
     def __init__(self, soak, name, index):
         super().__init__(soak, name)
-        self.index, self.n_begun, self.passed = index, 0, {}
+        self.index, self.n_begun, self.passed, self.fault = index, 0, {}, None
 
     def words(self):
         return ["pass-lines", self.name, str(KEPT[self.name]), str(self.index), str(self.n_begun)]
@@ -74,6 +74,8 @@ class Writer(Worker):
     def take(self, what, text, number="0"):
         if what == "begin":
             self.n_begun = int(text.split(".")[1]) + 1
+        elif int(number) in self.passed:
+            self.fault = f"{self.words()}: {number} was given twice"
         else:
             self.passed[int(number)] = text
 
@@ -104,6 +106,8 @@ class Listener(Worker):
             self.fault = self.fault or f"{self.words()}: {number} after {last}, {missed} missed"
         if missed and self.name == "all":
             self.fault = self.fault or f"{self.words()}: {missed} missed before {number}"
+        if text is None and not self.name.endswith("cleared"):
+            self.fault = self.fault or f"{self.words()}: {number} has no value"
         if number > last:
             self.heard.append((number, text))
         self.is_first = False
@@ -159,12 +163,16 @@ class Soak:
         writers = [writer for writer in self.writers if writer.name == name]
         passed = {number: text for writer in writers for number, text in writer.passed.items()}
         if sum(len(writer.passed) for writer in writers) != len(passed):
-            raise Failure(f"{name}: a number was given twice")
+            raise Failure(f"{name}: two writers got the same number")
+        for fault in filter(None, (writer.fault for writer in writers)):
+            raise Failure(fault)
         for number, text in passed.items():
             if name == "all" and number not in rows:
                 raise Failure(f"{name}: {text} is lost")
             if rows.get(number, text) != text:
                 raise Failure(f"{name}: {number} is {rows[number]}, and not {text}")
+        if not name.endswith("cleared") and len(rows) < min(KEPT[name], self.last_number(name)):
+            raise Failure(f"{name}: only {len(rows)} are kept")
         if name == "all" and sorted(rows) != list(range(1, len(rows) + 1)):
             raise Failure(f"{name}: the numbers have gaps")
         begun = {f"{writer.index}.{i}" for writer in writers for i in range(writer.n_begun)}
@@ -180,8 +188,6 @@ class Soak:
         heard = listener.heard[-1][0] if listener.heard else 0
         if listener.fault or heard != last:
             raise Failure(listener.fault or f"{listener.words()}: heard {heard}, not {last}")
-        if listener.n_again > listener.n_kills:
-            raise Failure(f"{listener.words()}: {listener.n_again} came again")
         passed = {n: text for w in self.writers if w.name == listener.name
                   for n, text in w.passed.items()}
         for number, text in listener.heard:

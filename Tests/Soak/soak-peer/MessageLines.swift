@@ -1,6 +1,6 @@
 // Passes and hears messages, and says so line by line, for a soak that keeps books of its own.
 //
-//     soak-peer pass-lines NAME KEEP WRITER FIRST   begin TEXT; passed TEXT NUMBER; cleared NUMBER
+//     soak-peer pass-lines NAME KEEP WRITER FIRST   begin TEXT; passed TEXT NUMBER
 //     soak-peer hear-lines NAME KEEP CURSOR         heard NUMBER MISSED [TEXT]
 
 internal import DarwinNotify
