@@ -1,7 +1,7 @@
 // Runs tasks on the thread that reads the shared table.
 
 extension DarwinNotificationCenter {
-  /// An executor for tasks that must hear of a post as early as a handler with ``Delivery/inline``.
+  /// An executor for tasks that must hear of a post as early as a handler with `Delivery.inline`.
   ///
   /// A task that prefers it runs on the thread that other processes wake, so no other thread has to
   /// be woken before the task sees the post:

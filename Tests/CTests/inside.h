@@ -10,6 +10,7 @@
 typedef struct dn__dbus dn__dbus;
 dn__dbus *dbus_of(dn_center *center);
 bool dbus_has_settled(dn__dbus *dbus);
+bool dbus_has_gap(dn__dbus *dbus);
 bool dbus_is_native(dn__dbus *dbus);
 bool dbus_counts_prefixes(dn__dbus *dbus);
 void dbus_delay_rules(dn__dbus *dbus);

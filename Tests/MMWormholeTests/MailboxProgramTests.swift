@@ -1,5 +1,4 @@
 // Specifies that sources for MMWormhole work as they are, whatever others have stored.
-import CSQLite
 import MMWormhole
 import Wormhole
 

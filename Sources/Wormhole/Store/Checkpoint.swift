@@ -8,9 +8,14 @@ final class Checkpoint: Sendable {
   /// The number of pages in the log at which a checkpoint is due.
   static let pages: Int32 = 1_000
 
-  /// The number of pages at which the writer itself runs it. A writer that never pauses would
-  /// otherwise always be ahead of the checkpoint, and the log would grow without end.
-  static let pagesForWriter: Int32 = 2_000
+  /// The number of pages at which the writer itself runs it, and keeps other writers out. Those who
+  /// never pause would otherwise always be ahead of the checkpoint, and the log would grow.
+  private static let pagesForWriter: Int32 = 2_000
+
+  /// How many pages later it tries again if readers, or another checkpoint, are in the way, and how
+  /// long it waits for them.
+  private static let pagesToNextAttempt: Int32 = 200
+  private static let longestWait = Duration.milliseconds(5)
 
   private let isPending = Locked(false)
 
@@ -27,11 +32,20 @@ final class Checkpoint: Sendable {
     connection.checkpointedPages = pages
     if pages < Self.pagesForWriter {
       run(in: store)
-    } else {
-      turn.withLock { _ in
-        try? connection.executeInAnyCase("PRAGMA wal_checkpoint(PASSIVE)")
+    } else if !complete(by: connection) {
+      connection.checkpointedPages -= Self.pages - Self.pagesToNextAttempt
+    }
+  }
+
+  /// Runs a checkpoint at once. Returns whether all of the log is now in the file.
+  private func complete(by connection: SQLiteConnection) -> Bool {
+    // The first column says whether something was in the way.
+    let isBusy = turn.withLock { _ in
+      try? connection.waiting(atMost: Self.longestWait) { () throws(WormholeError) in
+        try connection.integer("PRAGMA wal_checkpoint(FULL)")
       }
     }
+    return isBusy == 0
   }
 
   /// Soon runs a checkpoint, on a reading thread of the store.

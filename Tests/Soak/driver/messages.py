@@ -84,7 +84,7 @@ class Listener(Worker):
     def __init__(self, soak, name, index):
         super().__init__(soak, name)
         self.index, self.heard, self.n_again, self.is_first = index, [], 0, True
-        self.fault = None
+        self.cursor, self.last, self.fault = {0}, 0, None
 
     def words(self):
         return ["hear-lines", self.name, str(KEPT[self.name]), f"cursor{self.index}"]
@@ -98,19 +98,19 @@ class Listener(Worker):
         super().start()
 
     def hear(self, number, missed, text):
-        last = self.heard[-1][0] if self.heard else 0
-        handled = self.heard[-2][0] if len(self.heard) > 1 else 0
-        if self.is_first and number != last + 1 + missed and number == handled + 1 + missed:
-            self.n_again += 1  # what was being handled, or it is among those missed
-        elif number != last + 1 + missed:
-            self.fault = self.fault or f"{self.words()}: {number} after {last}, {missed} missed"
-        if missed and self.name == "all":
+        base = number - 1 - missed
+        if base not in (self.cursor if self.is_first else {self.last}):
+            self.fault = self.fault or f"{self.words()}: {number}, {missed} missed, after {self.last}"
+        elif missed and self.name == "all":
             self.fault = self.fault or f"{self.words()}: {missed} missed before {number}"
-        if text is None and not self.name.endswith("cleared"):
+        elif text is None and not self.name.endswith("cleared"):
             self.fault = self.fault or f"{self.words()}: {number} has no value"
-        if number > last:
+        if base < self.last:
+            self.n_again += 1  # what was being handled at a kill, or it is among those missed
+        else:
             self.heard.append((number, text))
-        self.is_first = False
+        # The cursor is stored when a handler has returned, before the next call.
+        self.cursor, self.last, self.is_first = {base, number}, number, False
 
 
 class Soak:
