@@ -141,7 +141,7 @@ ROLE(exitMeanwhile)
         CHECK_EQ(atexit(judge_exit), 0);
         dn__host_expect_exit();
         CHECK_EQ(atexit(note_exit), 0);
-        test_start_thread(call_host, NULL);
+        CHECK_EQ(pthread_detach(test_start_thread(call_host, NULL)), 0); /* exit() does not wait */
         WAIT_UNTIL(is_running);
         return 0;
 }
