@@ -81,7 +81,8 @@ static int waker_init(waker *waker)
         return 0;
 }
 
-/* If it was closed, closing it has woken the thread. The end of the writer needs no memory. */
+/* If it was closed, closing it has woken the thread. If there is no room, the thread has not read
+ * yet, and will. The end of the writer needs no memory. */
 static void waker_ring(const waker *waker)
 {
         ssize_t n;
@@ -91,18 +92,19 @@ static void waker_ring(const waker *waker)
         do
                 n = send(waker->write_fd, "", 1, MSG_NOSIGNAL);
         while (n < 0 && errno == EINTR);
-        if (n < 0)
+        if (n < 0 && errno != EAGAIN)
                 (void)shutdown(waker->write_fd, SHUT_WR);
 }
 
-/* Takes the events that poll() reported. The end of a closed writer counts as an event. */
+/* Takes the events that poll() reported. The end of a writer, closed or shut down, is one for
+ * ever. */
 static void waker_take(waker *waker, short events)
 {
         char bytes[64];
+        bool is_ring = events == POLLIN && dn__fork_guard_is_intact(waker->read_guard) &&
+                       read(waker->read_fd, bytes, sizeof(bytes)) != 0;
 
-        if (events == POLLIN && dn__fork_guard_is_intact(waker->read_guard))
-                (void)!read(waker->read_fd, bytes, sizeof(bytes));
-        else if (events)
+        if (events && !is_ring)
                 atomic_store(&waker->is_broken, true);
 }
 

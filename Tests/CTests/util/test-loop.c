@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -296,6 +297,65 @@ static void close_an_end_and_ring(int which)
                 dn__loop_wake(loop);
                 WAIT_UNTIL_EQ(counter.n_dispatched, i);
         }
+        close_and_wait(loop);
+}
+
+static bool prepare_and_count(dn__source *source, dn__wait *wait)
+{
+        n_prepared++;
+        return counter_prepare(source, wait);
+}
+
+/* Returns whether the loop is not asked for anything for a while. */
+static bool is_quiet(void)
+{
+        unsigned n_before = n_prepared;
+
+        test_let_pass_ms(100);
+        return n_prepared == n_before;
+}
+
+TEST_NO_BUS(anyNumberOfRingsBeforeTheThreadRunsWakesItOnce)
+{
+        static const dn__source_ops ops = { prepare_and_count, counter_dispatch };
+        counter counter = quiet_counter();
+        dn__loop *loop = new_loop(true);
+
+        counter.source.ops = &ops;
+        counter.is_ready = true;
+        dn__loop_add(loop, &counter.source);
+        for (int i = 0; i < 10000; i++)
+                dn__loop_wake(loop);
+        CHECK_EQ(dn__loop_start(loop), 0);
+        WAIT_UNTIL_EQ(counter.n_dispatched, 1);
+        WAIT_UNTIL(is_quiet());
+        counter.is_ready = true;
+        dn__loop_wake(loop);
+        WAIT_UNTIL_EQ(counter.n_dispatched, 2);
+        close_and_wait(loop);
+}
+
+/* The library does so itself if it cannot write. Then the loop looks for work by itself, but not
+ * all the time. */
+TEST_NO_BUS(theEndOfTheWriterWakesTheThreadOnce)
+{
+        static const dn__source_ops ops = { prepare_and_count, counter_dispatch };
+        counter counter = quiet_counter();
+        uint64_t begin_us;
+        dn__loop *loop;
+        int fd = open_loop(&loop, 1);
+        unsigned n_before;
+
+        counter.source.ops = &ops;
+        dn__loop_add(loop, &counter.source);
+        CHECK_EQ(dn__loop_start(loop), 0);
+        CHECK_EQ(shutdown(fd, SHUT_WR), 0);
+        counter.is_ready = true;
+        WAIT_UNTIL_EQ(counter.n_dispatched, 1);
+        n_before = n_prepared;
+        begin_us = dn__clock_now_us();
+        test_let_pass_ms(500);
+        CHECK(n_prepared - n_before <= (dn__clock_now_us() - begin_us) / 100000 + 2);
         close_and_wait(loop);
 }
 
