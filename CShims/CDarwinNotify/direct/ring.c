@@ -74,23 +74,11 @@ static void set_bit(_Atomic uint64_t *words, size_t index)
                 (void)atomic_fetch_or(&words[index / 64], bit);
 }
 
-/* The first half of ringing. Returns 0, or the word's value if the sleeper must be woken. */
-static uint32_t set_rung(dn__wake_word *word)
-{
-        bool is_rung = dn__wake_state_of(atomic_load(word)) == DN__WAKE_RUNG;
-
-        return is_rung ? 0 : dn__wake_set_rung(word);
-}
-
 static void ring_one(dn__shm_table *table, unsigned process)
 {
         dn__wake_target target = dn__shm_target(table, process);
-        uint32_t rung = set_rung(target.word);
 
-        if (!rung)
-                return;
-        dn__wake_rouse(&target);
-        dn__wake_settle(target.word, rung);
+        dn__wake_ring(&target);
 }
 
 /* Rings processes of one block, a bit for each. */
@@ -102,7 +90,7 @@ static void ring_block(dn__shm_table *table, unsigned block, uint32_t processes)
         for (uint32_t rest = processes; rest; rest &= rest - 1) {
                 unsigned i = (unsigned)__builtin_ctz(rest);
 
-                rung[i] = set_rung(&first[i].wake);
+                rung[i] = dn__wake_set_rung(&first[i].wake);
                 if (rung[i])
                         asleep |= UINT32_C(1) << i;
         }

@@ -81,12 +81,17 @@ static inline uint32_t dn__wake_fall_asleep(dn__wake_word *word)
 }
 
 /* The first half of ringing. Returns 0, or the word's nonzero value if the sleeper must be woken;
- * pass it to dn__wake_settle() afterwards. */
+ * pass it to dn__wake_settle() afterwards. Writes nothing if the word is already rung: in a flood
+ * the cache line stays shared. */
 static inline uint32_t dn__wake_set_rung(dn__wake_word *word)
 {
-        uint32_t before = atomic_fetch_or(word, DN__WAKE_RUNG);
-        dn__wake_state state = dn__wake_state_of(before);
+        dn__wake_state state = dn__wake_state_of(atomic_load(word));
+        uint32_t before;
 
+        if (state == DN__WAKE_RUNG)
+                return 0;
+        before = atomic_fetch_or(word, DN__WAKE_RUNG);
+        state = dn__wake_state_of(before);
         return state == DN__WAKE_AWAKE || state == DN__WAKE_RUNG ? 0 : before | DN__WAKE_RUNG;
 }
 
