@@ -5,6 +5,8 @@
 #include <darwinnotify/darwinnotify.h>
 
 #include "failing-calls.h"
+#include "footing.h"
+#include "library-thread.h"
 #include "test.h"
 
 /* --- which call fails ------------------------------------------------------------------------- */
@@ -88,21 +90,12 @@ static _Atomic bool has_failed;
 
 static _Thread_local bool is_inside; /* the thread of the test calls the library */
 
-static bool is_of_library(void)
-{
-        static _Thread_local bool is;
-        char name[16] = "";
-
-        if (!is && pthread_getname_np(pthread_self(), name, sizeof name) == 0)
-                is = strncmp(name, "dn-", 3) == 0;
-        return is || is_inside;
-}
-
 static int error_of_call(const char *call)
 {
         const char *now = failing;
 
-        if (!now || strcmp(now, call) != 0 || !is_of_library() || n_until_failure-- != 0)
+        if (!now || strcmp(now, call) != 0 || (!is_inside && !is_thread_of_library()) ||
+            n_until_failure-- != 0)
                 return 0;
         has_failed = true;
         return error_of_failing;
@@ -174,25 +167,6 @@ static int check_listed(const char *call, int r, const int *listed)
 /* Makes a call, some of whose system calls may fail. The other arguments are what it may return
  * besides 0 and a lack. */
 #define TRY(call, ...) check_listed(#call, (is_inside = true, (call)), (int[]){__VA_ARGS__, 0})
-
-typedef struct footing {
-        unsigned n_fds;
-        unsigned n_threads;
-        unsigned n_tables;
-} footing;
-
-static footing take_footing(void)
-{
-        return (footing){test_n_fds(), test_n_threads(),
-                         test_n_mappings_of(getpid(), "darwin-notify")};
-}
-
-static void check_nothing_is_left(footing before)
-{
-        CHECK_EQ(test_n_mappings_of(getpid(), "darwin-notify"), before.n_tables);
-        CHECK_EQ(test_n_fds(), before.n_fds);
-        WAIT_UNTIL_EQ(test_n_threads(), before.n_threads);
-}
 
 /* It waits a second for callbacks, which a busy machine may take away. */
 static void shut_down(footing before)

@@ -1,8 +1,7 @@
 /* Out of memory while requests are made and answered, and while services and observers of owners
  * begin. */
-#include <sys/prctl.h>
-
 #include "failing-allocator.h"
+#include "library-thread.h"
 #include "requests.h"
 
 static _Atomic long n_until_failure = -1; /* that allocation alone fails; negative: none */
@@ -10,20 +9,9 @@ static _Atomic long n_failures;
 static _Thread_local bool is_inside; /* a call of the library */
 static _Atomic bool spares_threads;  /* of the library: only what is inside fails */
 
-/* As those of the library, whose names begin so. */
-static bool is_of_library(void)
-{
-        static _Thread_local bool is;
-        char name[16] = "";
-
-        if (!is && prctl(PR_GET_NAME, name) == 0)
-                is = strncmp(name, "dn-", 3) == 0;
-        return is;
-}
-
 static bool allocation_fails(void)
 {
-        if (n_until_failure < 0 || (!is_inside && (spares_threads || !is_of_library())) ||
+        if (n_until_failure < 0 || (!is_inside && (spares_threads || !is_thread_of_library())) ||
             n_until_failure-- != 0)
                 return false;
         n_failures++;

@@ -1,7 +1,6 @@
 /* Out of memory on the library's own threads. */
-#include <sys/prctl.h>
-
 #include "failing-allocator.h"
+#include "library-thread.h"
 #include "roles.h"
 #include "tally.h"
 #include "test-bus.h"
@@ -12,21 +11,11 @@ static _Atomic long failing_every;        /* every n-th; 0: none */
 static _Atomic long n_failures;
 static _Atomic long n_allocations;
 
-static bool is_of_library(void)
-{
-        static _Thread_local bool is;
-        char name[16] = "";
-
-        if (!is && prctl(PR_GET_NAME, name) == 0)
-                is = strncmp(name, "dn-", 3) == 0;
-        return is;
-}
-
 static bool allocation_fails(void)
 {
         long every = failing_every;
 
-        if ((every == 0 && n_until_failure < 0) || !is_of_library())
+        if ((every == 0 && n_until_failure < 0) || !is_thread_of_library())
                 return false;
         if (every ? ++n_allocations % every != 0 : n_until_failure-- != 0)
                 return false;

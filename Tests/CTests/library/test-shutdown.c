@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "executors.h"
+#include "footing.h"
 #include "notify-tally.h"
 #include "roles.h"
 #include "util/gate.h"
@@ -34,28 +35,6 @@ static void *run_kept(void *unused)
 }
 
 /* --- what is left ----------------------------------------------------------------------------- */
-
-/* What the process has of its own. */
-typedef struct footing {
-        unsigned n_fds;
-        unsigned n_threads;
-        unsigned n_tables;
-} footing;
-
-static footing take_footing(void)
-{
-        return (footing){test_n_fds(), test_n_threads(),
-                         test_n_mappings_of(getpid(), "darwin-notify")};
-}
-
-static void check_nothing_is_left(footing before)
-{
-        CHECK_EQ(test_n_mappings_of(getpid(), "darwin-notify"), before.n_tables);
-        CHECK_EQ(test_n_fds(), before.n_fds);
-        /* A thread that was joined disappears a moment later; one of the sanitizer stays. */
-        if (!TEST_HAS_THREAD_SANITIZER)
-                WAIT_UNTIL_EQ(test_n_threads(), before.n_threads);
-}
 
 /* Uses every layer. Returns how many handlers were registered. */
 static uint64_t use_everything(tally *seen, dn_center *opened)
