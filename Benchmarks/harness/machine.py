@@ -44,8 +44,9 @@ def list_versions(python):
                 for name, command in VERSION_COMMANDS.items()}
     versions |= {name: first_line(["pkg-config", "--modversion", library])
                  for name, library in PKG_CONFIG_NAMES.items()}
-    versions["dbus-fast"] = first_line([
-        python, "-c", "import importlib.metadata as m; print(m.version('dbus-fast'))"])
+    versions |= {package: first_line([
+        python, "-c", f"import importlib.metadata as m; print(m.version('{package}'))"])
+        for package in ("dbus-fast", "iceoryx2")}
     return {name: version for name, version in versions.items()
             if re.fullmatch(r"[0-9][0-9.]*", version)}
 

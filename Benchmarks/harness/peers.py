@@ -36,7 +36,7 @@ class Peer:
 
     def program(self):
         """What contenders have in common that differ in an argument."""
-        return self.command[0], *self.env.values()
+        return self.command[0], *(word for word in self.command if word.endswith(".py"))
 
     def find_missing(self):
         """The first file of its command that is not there, by its name."""
@@ -49,16 +49,14 @@ def list_peers(arguments):
     c, swift, against = arguments.programs, arguments.swift, arguments.against
     peers = [*list_ours(c, swift), *list_others(c, arguments.python), *list_by_hand(c)]
     if against:
-        # Programs in C take the library that they find, those in Swift are linked with theirs.
-        env = {"LD_LIBRARY_PATH": str(against / "library")}
-        peers += list_ours(c, against / "swift" / "release", BEFORE, env)
+        peers += list_ours(against / "c", against / "swift" / "release", BEFORE)
     return peers
 
 
-def list_ours(c, swift, suffix="", env=None):
+def list_ours(c, swift, suffix=""):
     def ours(name, group, *command, kinds=OURS, can_observe=True, only=""):
         return Peer(name + suffix, tuple(map(str, command)), kinds, group, "ours", can_observe,
-                    env or {}, only)
+                    only=only)
 
     yield from (ours(f"userInfo, {title}", "info", swift / "peer-distributed", kind, kinds=DBUS)
                 for kind, title in (("inline", ".inline"), ("closure", ".queue"),
@@ -88,8 +86,11 @@ def list_ours(c, swift, suffix="", env=None):
 
 
 def list_others(c, python):
-    here = Path(__file__).resolve().parent.parent / "peers"
-    calls = here.parent / "calls"
+    benchmarks = Path(__file__).resolve().parent.parent
+
+    def by_python(name, *words, **more):
+        return Peer(name, (str(python), *map(str, words)), **more)
+    here, calls = benchmarks / "peers" / "python", benchmarks / "calls"
     return [
         Peer(YARDSTICK, (str(c / "peer-sd-bus"),), style="yardstick"),
         Peer("sd-bus with body", (str(c / "peer-sd-bus"), "body"), style="yardstick"),
@@ -99,15 +100,18 @@ def list_others(c, python):
         Peer("libdbus", (str(c / "peer-libdbus"),)),
         Peer("GDBus", (str(c / "peer-gdbus"),)),
         Peer("sdbus-c++", (str(c / "peer-sdbus-c++"),)),
-        Peer("dbus-fast", (str(python), str(here / "dbus-fast" / "peer_dbus_fast.py"))),
+        by_python("dbus-fast", here / "dbus_fast_peer.py"),
+        by_python("iceoryx2 (Python)", here / "iceoryx2_peer.py", kinds=(NONE,), only="latency"),
+        by_python("python-inline", here / "darwin_peer.py",
+                  c / "library" / "libdarwinnotify.so.1", kinds=OURS, style="ours",
+                  only="latency"),
         Peer("GNUstep", (str(c / "peer-gnustep"),), ("gdnc",)),
         Peer("mosquitto", (str(c / "peer-mosquitto"),), ("mosquitto",)),
         Peer("Redis", (str(c / "peer-redis"),), ("redis",)),
         Peer("socket", (str(c / "peer-socket"),), ("socket",)),
         Peer("requests by GDBus", (str(c / "gdbus-calls"),), group="requests"),
         Peer("requests by sdbus-c++", (str(c / "sdbus-calls"),), group="requests"),
-        Peer("requests by dbus-fast", (str(python), str(calls / "dbus_fast_calls.py")),
-             group="requests"),
+        by_python("requests by dbus-fast", calls / "dbus_fast_calls.py", group="requests"),
     ]
 
 

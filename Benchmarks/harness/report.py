@@ -5,7 +5,7 @@ import time
 
 import charts
 import machine
-from peers import BEFORE
+from peers import BEFORE, FLOOR
 from tables import TABLES
 from targets import judge
 
@@ -18,7 +18,7 @@ def write(comparison, arguments):
     described = {"mode": arguments.mode, "date": time.strftime("%Y-%m-%d", time.gmtime()),
                  "machine": machine.describe(), "versions": machine.list_versions(arguments.python),
                  "bytes": machine.list_sizes(arguments.programs, arguments.swift)}
-    text = "\n".join([*describe(described), *format_targets(targets),
+    text = "\n".join([*describe(described), *format_best(comparison), *format_targets(targets),
                       *format_before(comparison), *format_rivals(comparison),
                       *format_tables(comparison), *format_skipped(comparison)])
     (arguments.output / "report.md").write_text(text + "\n")
@@ -47,6 +47,22 @@ def describe(described):
         yield ""
         yield "Bytes without symbols: " + ", ".join(
             f"{name} {size:,}" for name, size in described["bytes"].items()) + "."
+
+
+def format_best(comparison):
+    """Ours, the best other, the floor: a row for each table that has a chart."""
+    cells = [["", "ours", "best other", "floor"]]
+    for table in (table for table in TABLES if table.question):
+        if bars := charts.find_bars(table, comparison):
+            best = {"ours": [], "other": [], "floor": []}
+            for (name, style), by_kind in bars[1].items():
+                group = "floor" if name == FLOOR else "ours" if style == "ours" else "other"
+                best[group] += [(value, f"{name}, {kind}") for kind, value in by_kind.items()]
+            choose = max if table.is_more_better else min
+            cells.append([f"{table.title} ({bars[0].title})", *(
+                f"{number(value)} ({name})" if value else NO_NUMBER
+                for value, name in (choose(each, default=(None, "")) for each in best.values()))])
+    return ["", "## Ours, the best other, the floor", "", *align(cells, 4)] if cells[1:] else []
 
 
 def format_targets(rows):

@@ -7,19 +7,16 @@ commands are those of bench.h.
 """
 
 import asyncio
-import mmap
-import os
 import resource
-import struct
 import sys
-import threading
 import time
 
 from dbus_fast import BusType, Message, MessageType
 from dbus_fast.aio import MessageBus
 
+import peer
+
 PATH = "/org/example/bench"
-SLOT = struct.Struct("<QQQ40x")
 WARM_UP = 3
 FLUSH_EVERY = 64
 MEMORY_LIMIT = 1 << 30
@@ -60,71 +57,44 @@ def post(name):
         sys.exit("the library closed the connection, because its socket was full")
 
 
-def map_board(path):
-    with open(path, "r+b") as file:
-        return mmap.mmap(file.fileno(), 0)
-
-
-def end_with_input():
-    """Ends the process with its standard input, from a thread of its own."""
-    def wait():
-        while os.read(0, 4096):
-            pass
-        os._exit(0)
-    threading.Thread(target=wait, daemon=True).start()
-
-
 async def begin():
-    print("ready", flush=True)
-    await asyncio.to_thread(os.read, 0, 3)
-    end_with_input()
+    await asyncio.to_thread(peer.begin)
+    peer.end_with_input()
 
 
 async def finish():
-    print("done", flush=True)
+    peer.say("done")
     await asyncio.Future()
 
 
 async def receive(path, slot, n_names, n_observers, prefix):
-    board, offset, count = map_board(path), int(slot) * SLOT.size, int(n_observers)
-    heard_posts = 0
-
-    def heard():
-        nonlocal heard_posts
-        heard_posts += 1
-        if heard_posts % count == 0:
-            SLOT.pack_into(board, offset, heard_posts, time.monotonic_ns(), heard_posts)
+    noted = peer.Slot(path, slot, n_observers)
     for index in range(int(n_names)):
-        for _ in range(count):
-            await observe(f"{prefix}.n{index}", heard)
-    print("ready", flush=True)
-    end_with_input()
+        for _ in range(noted.n_observers):
+            await observe(f"{prefix}.n{index}", noted.note)
+    peer.say("ready")
+    peer.end_with_input()
     await bus.wait_for_disconnect()
 
 
 async def echo(prefix):
     await observe(f"{prefix}.ping", lambda: post(f"{prefix}.pong"))
-    print("ready", flush=True)
-    end_with_input()
+    peer.say("ready")
+    peer.end_with_input()
     await bus.wait_for_disconnect()
 
 
 async def latency(path, n_slots, n_each, n_warm_up, rest_us, n_posts, prefix):
-    board, slots = map_board(path), range(int(n_slots))
+    timing = peer.Timing(peer.map_board(path), n_slots)
     await begin()
     for number in range(int(n_warm_up) + int(n_posts)):
-        wanted = (number + 1) * int(n_each)
-        start_cpu, deadline = time.thread_time_ns(), time.monotonic() + 20
-        start = time.monotonic_ns()
+        timing.begin()
         post(f"{prefix}.n0")
-        returned, cpu = time.monotonic_ns() - start, time.thread_time_ns() - start_cpu
-        while any(SLOT.unpack_from(board, slot * SLOT.size)[0] < wanted for slot in slots):
-            if time.monotonic() > deadline:
-                sys.exit("a post was not heard")
+        timing.returned()
+        while not timing.is_heard((number + 1) * int(n_each)):
             await asyncio.sleep(0.00005)
-        end = max(SLOT.unpack_from(board, slot * SLOT.size)[1] for slot in slots)
         if number >= int(n_warm_up):
-            print(end - start, returned, cpu)
+            timing.show()
         await asyncio.sleep(int(rest_us) / 1e6)
     await finish()
 
