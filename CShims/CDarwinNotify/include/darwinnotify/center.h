@@ -112,17 +112,17 @@ DN_EXPORT dn_center *dn_center_unref(dn_center *center);
 DN_EXPORT int dn_center_set_executor(dn_center *center, const dn_executor *executor);
 
 /**
- * Runs work once on the thread that dn_executor_inline() means for a center, behind the callbacks
- * and the work that wait there already, and never before this has returned on that thread. Posts
- * are received in between, however much work is enqueued. Starts the thread if needed, even before
- * the center is used otherwise.
+ * Runs work once on the thread where dn_executor_inline() runs the callbacks of a center, after the
+ * callbacks and the work that already wait there, and never inside this call. However much work is
+ * enqueued, posts are received in between. Starts the thread if needed, even before the center's
+ * first use.
  *
  * Work must not block: while it runs, the process hears of no other post through shared memory.
  *
- * Accepted work also runs if the center closes first. Work that waits when exit() begins does not
- * run any more. A forked child does not run the work of its parent; work enqueued in the child runs
- * on a thread of the child. dn_shutdown() waits for work as it does for callbacks, and work that is
- * enqueued afterwards opens the center again.
+ * Accepted work runs even if the center is closed first. Work still waiting when exit() begins never
+ * runs. A forked child does not run the work of its parent; work enqueued in the child runs on a
+ * thread of the child. dn_shutdown() waits for work as it does for callbacks; work enqueued
+ * afterwards opens the center again.
  *
  * @param center  a Darwin or distributed center.
  *

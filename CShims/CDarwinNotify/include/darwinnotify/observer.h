@@ -15,8 +15,8 @@ typedef struct dn_observer dn_observer;
 
 /** The process behind an event or a request. Borrowed, with all it points to, as that is. */
 typedef struct dn_sender {
-        const char *name; /**< of its connection, such as ":1.42", which is never used again; NULL:
-                               it did not come over a bus */
+        const char *name; /**< of its connection, such as ":1.42", which no later connection gets;
+                               NULL: the event did not arrive over a bus */
         uint32_t user;    /**< its effective user ID; UINT32_MAX: not known */
         int32_t process;  /**< its process ID; 0: not known */
         bool is_own;      /**< this process, through the same center */
@@ -38,9 +38,9 @@ typedef struct dn_event {
                                        otherwise 0 */
         bool may_have_missed;     /**< distributed center: the bus was lost since the previous call,
                                        so an unknown number of posts may be missing */
-        const dn_sender *sender;  /**< who posted; NULL: not known, as for posts of other processes
-                                       that the table counts, or `n_posts` is not 1. Of other
-                                       processes only the connection is known. */
+        const dn_sender *sender;  /**< who posted; NULL: not known, which includes posts of other
+                                       processes that the table counts, and events with more than
+                                       one post. Of other processes only the connection is known. */
 } dn_event;
 
 /** Selects the posts that an observer gets. All zero: every post. */
