@@ -119,7 +119,7 @@ DN_EXPORT int dn_center_set_executor(dn_center *center, const dn_executor *execu
  *
  * Work must not block: while it runs, the process hears of no other post through shared memory.
  *
- * Accepted work runs even if the center is closed first. Work still waiting when exit() begins never
+ * Accepted work runs even if the center closes first. Work still waiting when exit() begins never
  * runs. A forked child does not run the work of its parent; work enqueued in the child runs on a
  * thread of the child. dn_shutdown() waits for work as it does for callbacks; work enqueued
  * afterwards opens the center again.
