@@ -11,7 +11,8 @@ import os
 import re
 import sys
 
-REASON = re.compile(r"unreachable: \S")
+REASON = re.compile(r"/[/*] unreachable: \S")
+CODE = re.compile(r"[^/\w]*\w")
 
 
 class File:
@@ -37,10 +38,10 @@ class File:
                 indent = len(text) - len(text.lstrip())
                 if depth is not None and text.strip() and indent <= depth:
                     depth = None
-                has_reason = REASON.search(text)
-                if has_reason and text.rstrip().endswith("*/") and "{" in text:
+                reason = REASON.search(text)
+                if reason and "{" in text[:reason.start()]:
                     depth = indent
-                if has_reason or depth is not None:
+                if reason or depth is not None:
                     self.lines.pop(number, None)
                     self.branches.pop(number, None)
 
@@ -62,7 +63,10 @@ def read_gcov(scratch, files):
 
 
 def read_llvm(scratch, files):
-    """A segment is [line, column, count, has_count, begins_region, is_gap]."""
+    """Counts lines with code as llvm-cov does, and its regions as outcomes of branches.
+
+    A segment is [line, column, count, has_count, begins_region, is_gap].
+    """
     name = scratch + "/swift.json"
     if not os.path.exists(name):
         return
@@ -73,17 +77,23 @@ def read_llvm(scratch, files):
         if not path.startswith("Sources/") or not path.endswith(".swift"):
             continue
         file = files.setdefault(path, File(path))
-        inside, at = [], 1
-        for line, _, count, has_count, begins, is_gap in source["segments"]:
-            for number in range(at, line):
-                if inside:
-                    file.add_line(number, inside[-1])
-            at = line
-            inside = [count] if has_count and not is_gap else []
-            if has_count:
-                file.add_line(line, count)
-            if begins and has_count and not is_gap:
-                file.add_branch(line, len(file.branches[line]), count)
+        with open(path, encoding="utf-8") as text:
+            has_code = [False] + [CODE.match(line) for line in text]
+        segments = collections.defaultdict(list)
+        for segment in source["segments"]:
+            segments[segment[0]].append(segment)
+        wrapping = None  # the last segment of an earlier line
+        for number in range(1, max(segments, default=0) + 1):
+            counts = [count for _, _, count, has_count, begins, is_gap in segments[number]
+                      if begins and has_count and not is_gap]
+            if has_code[number]:
+                for index, count in enumerate(counts):
+                    file.add_branch(number, index, count)
+                if wrapping and wrapping[3]:
+                    counts.append(wrapping[2])
+                if counts:
+                    file.add_line(number, max(counts))
+            wrapping = (segments[number] or [wrapping])[-1]
 
 
 def folder_of(path):
