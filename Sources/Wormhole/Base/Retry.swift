@@ -41,13 +41,6 @@ enum Retry {
     return true
   }
 
-  /// Returns later.
-  static func wait(isolation: isolated (any Actor)? = #isolation) async {
-    await withCheckedContinuation(isolation: isolation) { continuation in
-      later { continuation.resume() }
-    }
-  }
-
   private static func startThread() -> Bool {
     var thread = pthread_t()
     guard pthread_create(&thread, nil, runRetryThread, nil) == 0 else { return false }

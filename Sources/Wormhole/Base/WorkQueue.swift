@@ -32,16 +32,19 @@ final class WorkQueue: Sendable {
     case none
   }
 
-  private static let idleSeconds = 5
+  private let idle: DispatchTimeInterval
 
   /// Creates a queue.
   ///
-  /// - Parameter width: the number of jobs that run at a time.
-  init(width: Int) {
+  /// - Parameters:
+  ///   - width: the number of jobs that run at a time.
+  ///   - idle: how long a thread waits for the next job.
+  init(width: Int, idle: DispatchTimeInterval = .seconds(5)) {
+    self.idle = idle
     state = Locked(State(free: (0..<width).map { _ in DispatchQueue(label: "wormhole.work") }))
   }
 
-  /// Runs a job and returns its result.
+  /// Runs a job, which gets the limit of its call, and returns its result.
   ///
   /// If the task is cancelled or the time is up, a job that waits for its turn is not run, and one
   /// that runs finds its ``WorkLimit`` over.
@@ -52,13 +55,6 @@ final class WorkQueue: Sendable {
   ///   - job: the job.
   /// - Returns: what the job returns.
   /// - Throws: ``WormholeError/cancelled`` or ``WormholeError/timedOut`` if it was not run.
-  func run<Value: Sendable>(
-    on subject: String, timeout: Duration? = nil, _ job: @escaping @Sendable () -> Value
-  ) async throws(WormholeError) -> Value {
-    try await run(on: subject, timeout: timeout) { _ in job() }
-  }
-
-  /// Runs a job that gets the limit of its call.
   func run<Value: Sendable>(
     on subject: String, timeout: Duration? = nil,
     _ job: @escaping @Sendable (WorkLimit) -> Value
@@ -94,7 +90,7 @@ final class WorkQueue: Sendable {
     while true {
       if let job = takeJob() {
         job()
-      } else if wakeUp.wait(timeout: .now() + .seconds(Self.idleSeconds)) == .timedOut {
+      } else if wakeUp.wait(timeout: .now() + idle) == .timedOut {
         if stop(thread) { return }
         // A job has just claimed it.
         wakeUp.wait()

@@ -6,7 +6,7 @@ internal import Glibc
 struct DatabaseFile: SQLiteFile {
   let directory: String
   let name: String
-  let readerCount = 4
+  var readerCount: Int { 4 }
 
   /// Opens the file for writing. Takes no lock if it has a write-ahead log.
   func openForWriting(_ wait: Backoff) throws(WormholeError) -> SQLiteConnection {

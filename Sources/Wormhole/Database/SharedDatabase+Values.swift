@@ -90,7 +90,7 @@ private final class DatabaseWatch: ObservedRegistration {
     for file in files { file.cancel() }
   }
 
-  func waitUntilIdle() {
+  func waitUntilIdle() {  // unreachable: only sequences hold a watch, and none waits for it
     commits.cancelAndWait()
   }
 }

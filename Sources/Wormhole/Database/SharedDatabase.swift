@@ -136,9 +136,8 @@ public final class SharedDatabase: Sendable {
   ) throws(WormholeError) -> Value {
     let file = try connections.file.id()
     if file == nil || file != migrated.withLock({ $0 }) { try migrate(within: limit) }
-    guard let value = try connections.use(lane, within: limit, makes: true, body) else {
-      throw .damaged(path: path)
-    }
+    let value = try connections.use(lane, within: limit, makes: true, body)
+    guard let value else { throw .damaged(path: path) }
     return value
   }
 

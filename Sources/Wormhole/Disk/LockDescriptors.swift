@@ -10,7 +10,7 @@ internal import Synchronization
 enum LockDescriptors {
   /// A slot for a descriptor. It is never freed, only reused: a child may be looking.
   private struct Slot: ~Copyable {
-    let descriptor = Atomic<CInt>(free)
+    let descriptor: Atomic<CInt>
     let next: UnsafeMutablePointer<Slot>?
   }
 
@@ -54,8 +54,8 @@ enum LockDescriptors {
       slot.pointee.descriptor.store(descriptor, ordering: .relaxed)
     } else {
       let slot = UnsafeMutablePointer<Slot>.allocate(capacity: 1)
-      slot.initialize(to: Slot(next: first.load(ordering: .relaxed)))
-      slot.pointee.descriptor.store(descriptor, ordering: .relaxed)
+      slot.initialize(
+        to: Slot(descriptor: Atomic(descriptor), next: first.load(ordering: .relaxed)))
       first.store(slot, ordering: .releasing)
     }
   }

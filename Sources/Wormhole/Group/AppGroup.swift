@@ -75,7 +75,7 @@ public final class AppGroup: Sendable {
     let center: DarwinNotificationCenter
     do {
       center = try .isolated()
-    } catch {
+    } catch {  // unreachable: only without memory
       throw .notification(error)
     }
     return try AppGroup(identifier, in: directory.path, center, temporary: directory)

@@ -30,11 +30,13 @@ protocol StoredReader<Element>: Sendable {
 }
 
 extension StoredReader {
-  var position: StoredPosition { StoredPosition() }
   var cursor: StoreCursor? { nil }
-  var readsNewest: Bool { false }
-  func goBack(to number: UInt64) {}
-  func element(for error: WormholeError) -> Element? { nil }
+
+  // A sequence needs none of these; the readers of a pump have their own.
+  var position: StoredPosition { StoredPosition() }  // unreachable: a sequence does not ask
+  var readsNewest: Bool { false }  // unreachable: a sequence does not ask
+  func goBack(to number: UInt64) {}  // unreachable: a sequence never does
+  func element(for error: WormholeError) -> Element? { nil }  // unreachable: a sequence throws
 }
 
 /// Some elements that follow a position.

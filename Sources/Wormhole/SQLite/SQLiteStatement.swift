@@ -2,7 +2,6 @@
 
 internal import CSQLite
 internal import FoundationEssentials
-internal import Glibc
 
 /// A prepared statement, used by one thread at a time and within the life of its connection.
 final class SQLiteStatement {
@@ -45,14 +44,9 @@ final class SQLiteStatement {
   }
 
   func bind(_ text: String, at index: Int32) throws(WormholeError) {
-    var text = text
-    let result = text.withUTF8 { bytes in
-      // An empty buffer may have no address, which would bind NULL.
-      bytes.withMemoryRebound(to: CChar.self) {
-        sqlite3_bind_text64(
-          handle, index, $0.baseAddress ?? emptyText, UInt64($0.count), copiedBySQLite,
-          UInt8(SQLITE_UTF8))
-      }
+    let result = text.withCString { start in
+      sqlite3_bind_text64(
+        handle, index, start, UInt64(text.utf8.count), copiedBySQLite, UInt8(SQLITE_UTF8))
     }
     try check(result)
   }
@@ -188,7 +182,3 @@ final class SQLiteStatement {
 
 /// Lets SQLite copy what is bound: `SQLITE_TRANSIENT`, a macro that Swift does not see.
 private let copiedBySQLite = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-
-/// The address of an empty text.
-private nonisolated(unsafe) let emptyText = UnsafePointer(strdup("") ?? .allocate(capacity: 1))
-// It is never written to, and never freed.

@@ -40,7 +40,8 @@ enum LockHolder {
     return lines
   }
 
-  private static func describe(_ pid: pid_t) -> String {
+  /// Describes a process, by its number alone if it has ended.
+  static func describe(_ pid: pid_t) -> String {
     let stat = lines(ofProcFile: "/proc/\(pid)/stat").first ?? ""
     // 4711 (python3) T 1 …, and the name may have parentheses of its own.
     guard let start = stat.firstIndex(of: "("), let end = stat.lastIndex(of: ")") else {

@@ -11,7 +11,7 @@ struct StoreFile: SQLiteFile {
   /// follows it.
   let post: String
 
-  let readerCount = 2
+  var readerCount: Int { 2 }
 
   /// Opens the file for writing. Takes no lock if the schema exists.
   func openForWriting(_ wait: Backoff) throws(WormholeError) -> SQLiteConnection {
