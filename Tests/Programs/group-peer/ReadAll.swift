@@ -28,4 +28,9 @@ func readAll(of group: AppGroup) async throws {
   } catch let error as WormholeError where error.number == EROFS {
     say("read-only")
   }
+  do {
+    _ = try group.database("others")
+  } catch let error as WormholeError where error.number == EROFS {
+    say("nothing new")
+  }
 }

@@ -12,7 +12,8 @@ func runStoreCommand(
     let name = MessageName<Int>(arguments[0])
     try hole.blocking.pass(1, to: name)
     let isTold = isToldInAForkedChild { try hole.blocking.pass(2, to: name) }
-    exit(isTold ? 0 : 3)
+    // The exit handlers have run in the child.
+    _exit(isTold ? 0 : 3)
   case "cursor-fork":  // NAME CURSOR: holds it, with a child, whose number it prints
     let cursor = try group.store(named: "wormhole").openCursor(arguments[1], of: arguments[0])
     try cursor.advance(to: 7)
@@ -40,7 +41,7 @@ private func isToldInAForkedChild(_ append: () throws -> Void) -> Bool {
   let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
   let process = fork()
   if process == 0 {
-    do { try append() } catch WormholeError.database { _exit(0) } catch {}
+    do { try append() } catch WormholeError.database { exit(0) } catch {}
     _exit(1)
   }
   var status: Int32 = -1
@@ -48,11 +49,14 @@ private func isToldInAForkedChild(_ append: () throws -> Void) -> Bool {
   return status == 0
 }
 
-/// Waits together with a forked child until both are killed.
+/// Waits together with a forked child until both are killed. The child ends in order if it can.
 private func forkAndWait() {
   let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
   // The child says it, once it has closed what it must not keep.
-  if fork() == 0 { say("\(getpid())") }
+  if fork() == 0 {
+    signal(SIGTERM) { _ in exit(0) }
+    say("\(getpid())")
+  }
   while true { pause() }
 }
 

@@ -33,6 +33,12 @@ struct ErrorTests {
     #expect(Self.errors.filter { $0.0 == error }.count == 1)
   }
 
+  @Test func theErrorsOfNotificationsSayTheSameToFoundation() {
+    for error: any Error in [DarwinNotifyError.limitReached, NotifyError.invalidName] {
+      #expect(error.localizedDescription == "\(error)")
+    }
+  }
+
   @Test func isCaughtByItsKindWhateverItsDetails() throws {
     func fail() throws { throw WormholeError.busy(path: "P") }
     do {
@@ -47,20 +53,30 @@ struct ErrorTests {
     }
     do { try fail() } catch let error as WormholeError where error.code == .busy {}
     #expect(throws: WormholeError.busy) { try fail() }
+    #expect(Set([WormholeError.busy, .busy(path: "P"), .damaged]).count == 2)
     let error = WormholeError.damaged.with(path: "P", reason: "R")
     #expect(.damaged ~= error && error == .damaged && "\(error)" == "P is damaged: R")
   }
 
   @Test func theErrorOfACodecIsASentence() throws {
     struct Lamp: Codable, Sendable { var level: Int }
-    struct Other: Codable, Sendable { var level: String, name: String }
+    struct Other: Codable, Sendable { var name: String, level: String }
+    struct Broken: Codable, Sendable {
+      struct Failure: Error {}
+      func encode(to encoder: any Encoder) throws { throw Failure() }
+    }
     let site = try Site()
     let (lamp, text) = (MessageName<Lamp>("lamp", type: "l"), MessageName<Other>("lamp", type: "l"))
-    try site.hole.blocking.pass(Other(level: "x", name: ""), to: text)
+    try site.hole.blocking.pass(Other(name: "", level: "x"), to: text)
     let wrong = expect(.decoding) { try site.hole.blocking.message(lamp) }
     #expect(wrong?.reason?.hasPrefix("lamp: level: ") == true)
     try site.hole.blocking.pass(Lamp(level: 1), to: lamp)
     let missing = try #require(expect(.decoding) { try site.hole.blocking.message(text) })
+    #expect(missing.reason == "lamp: there is no value for the key name")
+    let broken = expect(.encoding) {
+      try site.hole.blocking.pass(Broken(), to: MessageName<Broken>("broken"))
+    }
+    #expect(broken?.reason == "broken: Failure()")
     for error in [wrong, missing] { #expect(error?.description.contains("(") == false) }
   }
 

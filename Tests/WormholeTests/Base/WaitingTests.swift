@@ -55,6 +55,51 @@ struct WaitingTests {
     }
   }
 
+  @Test func noJobIsLostWhileTheThreadsOfAQueueEnd() {
+    // They end as soon as there is no job, while the next one comes.
+    let (queue, isDone) = (WorkQueue(width: 2, idle: .nanoseconds(0)), DispatchSemaphore(value: 0))
+    for _ in 1...3_000 {
+      queue.submit { isDone.signal() }
+      guard isDone.wait(timeout: .now() + .seconds(60)) == .success else {
+        Issue.record("a job was lost")
+        return
+      }
+    }
+  }
+
+  // MARK: - Others
+
+  /// Each change is preceded by another one until all the time is up.
+  @Test func aChangeThatOthersAlwaysPrecedeEndsInTime() async throws {
+    let test = try TestStore()
+    let (store, other) = (test.store, test.openAgain())
+    let end = ContinuousClock.now + Backoff.timeout
+    let error = await withTaskExecutorPreference(OwnThread()) {
+      #expect(throws: WormholeError.self) {
+        try store.update("a") { _ in
+          try other.pass(.json("1"), to: "a")
+          while ContinuousClock.now < end { usleep(10_000) }
+          return (.json("2"), ())
+        }
+      }
+    }
+    #expect(error == .busy && error?.found == "others that update a")
+    #expect(try store.newest(of: "a")?.text == "1")
+  }
+
+  @Test func theProcessThatWritesForTooLongIsNamed() async throws {
+    let site = try Site()
+    try await site.hole.pass(1, to: .number)
+    let holder = try await site.startHolder()
+    let error = await #expect(throws: WormholeError.self) {
+      try await site.hole.pass(2, to: .number)
+    }
+    #expect(error == .busy)
+    #expect(error?.found == "python3 (process \(holder.processIdentifier))")
+  }
+
+  // MARK: - Threads
+
   /// Each asks for the next one.
   @Test func attemptsThatGetNoThreadDoNotNest() async {
     await #expect(processExitsWith: .success) {
@@ -69,7 +114,9 @@ struct WaitingTests {
         if !isLast { Retry.later(attempt) }
         state.withLock { $0.depth -= 1 }
       }
-      if geteuid() == 0 { try #require(setuid(65534) == 0) }  // Root has no limit.
+      // Root has no limit. What was executed is written to a file of root in the end.
+      if geteuid() == 0 { try #require(setreuid(65534, 0) == 0 && seteuid(65534) == 0) }
+      defer { seteuid(0) }
       var none = rlimit()
       try #require(setrlimit(CInt(__RLIMIT_NPROC.rawValue), &none) == 0)
       Retry.later(attempt)
@@ -100,6 +147,20 @@ struct WaitingTests {
     isOver.signal()
     try await reading.value
     try await store.write("DELETE FROM item")
+    #expect(size(path + "-wal") < 32 << 20)
+  }
+
+  @Test func theWriteAheadLogOfAStoreHasALimit() async throws {
+    let (site, large) = (try Site(), Data(repeating: 7, count: 1 << 20))
+    let path = site.store.path
+    try await site.hole.pass(Data(), to: .bytes)
+    let reader = try ForeignReader(of: path)
+    await #expect(throws: WormholeError.heldByReader(path: path)) {
+      for _ in 1...400 { try await site.hole.pass(large, to: .bytes) }
+    }
+    #expect((256 << 20..<300 << 20).contains(size(path + "-wal")))
+    _ = consume reader
+    try await site.hole.pass(Data(), to: .bytes)
     #expect(size(path + "-wal") < 32 << 20)
   }
 

@@ -93,6 +93,85 @@ struct CodableRowsTests {
     try await check("colour", Colour.green)
   }
 
+  private struct Optionals: Decodable, Equatable, Sendable {
+    var a: Int8?, b: Int16?, c: Int32?, d: Int64?, e: UInt?, f: UInt8?, g: UInt16?, h: UInt32?
+    var i: UInt64?, j: Float?, k: Bool?, l: Date?
+  }
+
+  @Test(arguments: [true, false])
+  func everyTypeMayBeOptional(isSet: Bool) async throws {
+    let columns = "abcdefghijkl".map { "\(isSet ? "1" : "NULL") AS \($0)" }
+    let sql = "SELECT \(columns.joined(separator: ", "))"
+    let found = try await database.read { try $0.rows(sql, as: Optionals.self) }
+    let date = Date(timeIntervalSince1970: 1)
+    let all = Optionals(
+      a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1, i: 1, j: 1, k: true, l: date)
+    #expect(found == [isSet ? all : Optionals()])
+  }
+
+  private enum Key: String, CodingKey {
+    case a, b
+  }
+
+  @Test func aTypeMayLookWhichColumnsThereAre() async throws {
+    struct Field: Decodable, Equatable, Sendable {
+      var value: Int
+      init(value: Int) { self.value = value }
+      init(from decoder: any Decoder) throws {
+        #expect(decoder.codingPath.isEmpty && decoder.userInfo.isEmpty)
+        value = try decoder.singleValueContainer().decode(Int.self)
+      }
+    }
+    struct Columns: Decodable, Equatable, Sendable {
+      struct Parent: Decodable, Equatable, Sendable { var a: Field }
+      var names: [String], parent: Parent
+      init(names: [String], parent: Parent) { (self.names, self.parent) = (names, parent) }
+      init(from decoder: any Decoder) throws {
+        let columns = try decoder.container(keyedBy: Key.self)
+        #expect(decoder.codingPath.isEmpty && decoder.userInfo.isEmpty)
+        #expect(columns.codingPath.isEmpty && columns.contains(.a) && !columns.contains(.b))
+        names = columns.allKeys.map(\.rawValue)
+        parent = try Parent(from: columns.superDecoder())
+      }
+    }
+    let found = try await database.read { try $0.rows("SELECT 7 AS a, 8 AS c", as: Columns.self) }
+    #expect(found == [Columns(names: ["a"], parent: Columns.Parent(a: Field(value: 7)))])
+  }
+
+  @Test func aColumnIsNotSeveralValues() async throws {
+    struct Pair: Decodable {
+      struct Inner: Decodable { var b: Int }
+      var a: Inner
+    }
+    struct Nested<Kind>: Decodable, Sendable {
+      init(from decoder: any Decoder) throws {
+        let columns = try decoder.container(keyedBy: Key.self)
+        switch Kind.self {
+        case is Int.Type: _ = try columns.nestedContainer(keyedBy: Key.self, forKey: .a)
+        case is Bool.Type: _ = try columns.nestedUnkeyedContainer(forKey: .a)
+        default: _ = try columns.superDecoder(forKey: .a)
+        }
+      }
+    }
+    let sql = "SELECT 7 AS a"
+    let reason = "the column a is one field, expected several values"
+    #expect(try await failure(of: Nested<Int>.self, sql) == reason)
+    #expect(try await failure(of: Nested<Bool>.self, sql) == reason)
+    #expect(try await failure(of: Nested<String>.self, sql) == reason)
+    #expect(try await failure(of: Pair.self, sql) == "the column a holds 7, expected Inner")
+    #expect(
+      try await failure(of: [Int].self, "SELECT 1 AS a, 2 AS b")
+        == "the columns of a row have names, expected an array")
+  }
+
+  @Test func whatATypeThrowsIsTheReason() async throws {
+    struct Broken: Decodable, Sendable {
+      struct Failure: Error {}
+      init(from decoder: any Decoder) throws { throw Failure() }
+    }
+    #expect(try await failure(of: Broken.self, "SELECT 1 AS a") == "Broken: Failure()")
+  }
+
   @Test func aMissingColumnIsAnError() async throws {
     struct Named: Decodable { var id: Int, nmae: String }
     struct Perhaps: Decodable { var nmae: String? }
@@ -116,6 +195,9 @@ struct CodableRowsTests {
     #expect(try await reason([Int].self, "'x'") == text + "Array<Int>")
     #expect(try await reason(Int.self, "NULL") == "the column id holds NULL, expected Int")
     #expect(try await reason(Int8.self, "300") == "the column id holds 300, expected Int8")
+    #expect(try await reason(Int128.self, "1") == "the column id holds 1, expected Int128")
+    #expect(try await reason(Int.self, "0.5") == "the column id holds 0.5, expected Int")
+    #expect(try await reason(Int.self, "x'0102'") == "the column id holds 2 bytes, expected Int")
     #expect(
       try await failure(of: Int.self, "SELECT 1 AS a, 2 AS b")
         == "there are the columns a, b, expected one")

@@ -26,11 +26,16 @@ struct ConvenienceTests {
     #expect(try await store(identifier) == identifier)
     #expect(try await store(Int32.min) == .min)
     #expect(try await store(UInt32.max) == .max)
+    #expect(try await store(Int64.min) == .min)
+    #expect(try await store(UInt.max) == .max)
     #expect(try await store(Float(1.5)) == 1.5)
     #expect(try await store(Color.green) == .green)
     #expect(Color(field: .text("blue")) == nil)
     #expect(Int32(field: .integer(1 << 40)) == nil)
     #expect(UUID(field: .blob(Data(count: 15))) == nil)
+    #expect(UInt64(field: .text("1")) == nil && UInt(field: .text("1")) == nil)
+    #expect(Int32(field: .text("1")) == nil && Double(field: .text("1")) == nil)
+    #expect(Float(field: .null) == nil && Date(field: .null) == nil && Color(field: .null) == nil)
   }
 
   @Test func aMisspelledColumnIsAnError() async throws {
@@ -109,6 +114,47 @@ struct ConvenienceTests {
     let database = try makeDatabase().blocking
     try database.write { try $0.run("INSERT INTO item VALUES(1, 'a')") }
     #expect(try database.read { try $0.rows("SELECT value FROM item")[0]["value"] } == "a")
+  }
+
+  @Test func defaultsAreReadAndWrittenWithoutTasks() throws {
+    let (group, number) = (try TemporaryGroup(), DefaultsKey("number", default: 0))
+    let defaults = group.group.defaults.blocking
+    try defaults.set(1, for: number)
+    let updated = try defaults.update(number) { value in
+      value += 1
+      return value
+    }
+    #expect(updated == 2)
+    #expect(try defaults.keys == ["number"])
+    #expect(try defaults.contains(number))
+    try defaults.transaction { try $0.remove(number) }
+    #expect(try defaults[number] == 0)
+    try defaults.set(3, for: number)
+    try defaults.removeAll()
+    #expect(try defaults.keys.isEmpty)
+  }
+
+  @Test func aConnectionCountsWhatItChanges() throws {
+    let found = try makeDatabase().blocking.write { connection in
+      try connection.run("INSERT INTO item VALUES(7, 'a'), (8, 'b')")
+      let inserted = connection.lastInsertedRowID
+      try connection.run("UPDATE item SET value = 'c'")
+      return (inserted, connection.changedRowCount)
+    }
+    #expect(found == (8, 2))
+  }
+
+  @Test func rowsAreEqualByTheirColumnsAndFields() throws {
+    let rows = try makeDatabase().blocking.read { connection in
+      try ["SELECT 1 AS a", "SELECT 1 AS a --", "SELECT 1 AS b", "SELECT 2 AS a"].flatMap {
+        try connection.rows($0)
+      }
+    }
+    #expect(Set(rows).count == 3)
+    #expect(rows[0] == rows[1] && rows[0] != rows[2])
+    // The first of two columns with the same name is found by it.
+    let twice = try makeDatabase().blocking.read { try $0.rows("SELECT 1 AS a, 2 AS a")[0] }
+    #expect(twice["a"] == 1)
   }
 
   @Test func messagesCanBeCompared() {

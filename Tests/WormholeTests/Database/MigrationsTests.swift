@@ -43,6 +43,16 @@ struct MigrationsTests {
     }
   }
 
+  @Test func aFullDiskIsNotTheFaultOfTheMigration() throws {
+    let large = Migration("large") { connection in
+      try connection.run("PRAGMA max_page_count = 20")
+      try connection.run("CREATE TABLE item(v); INSERT INTO item VALUES(zeroblob(1 << 20))")
+    }
+    #expect(throws: WormholeError.diskFull) {
+      try group.make().database("items", migrations: [large])
+    }
+  }
+
   @Test func oneThatFailsNamesItselfAndChangesNothing() async throws {
     struct Reason: Error, CustomStringConvertible { var description: String { "no reason" } }
     let path = "\(group.path)/items"

@@ -69,6 +69,7 @@ struct SharedDefaultsTests {
 
   @Test func keysThatLookAlikeDiffer() throws {
     let keys = ["\u{e9}", "e\u{301}"].map { DefaultsKey($0, default: 0) }
+    #expect(keys[0] != keys[1] && keys[0] == DefaultsKey("\u{e9}", default: 1))
     #expect(Set(keys).count == 2)
     for (value, key) in keys.enumerated() { try defaults.blocking.set(value, for: key) }
     #expect(try keys.map { try defaults.blocking[$0] } == [0, 1])

@@ -82,18 +82,40 @@ struct AppGroupTests {
     try Data().write(to: URL(fileURLWithPath: "\(parent)/file"))
     try #require(symlink("\(parent)/nowhere", "\(parent)/broken") == 0)
     try #require(symlink("/tmp", "\(parent)/link") == 0)
+    let long = String(repeating: "x", count: 300)
     let refused: [(String, String, WormholeError)] = [
       ("broken", parent, .notPrivate(path: "\(parent)/broken")),
       ("link", parent, .notPrivate(path: "\(parent)/link")),
       ("file", parent, .notPrivate(path: "\(parent)/file")),
       ("group", "\(parent)/file", .system(code: ENOTDIR, path: "\(parent)/file/group")),
       ("group", "/proc", .system(code: ENOENT, path: "/proc/group")),
+      ("group", "\(parent)/missing/\(long)", .system(code: ENAMETOOLONG, path: long)),
       ("", "/tmp", .invalidIdentifier),
     ]
     for (name, directory, error) in refused {
       #expect(throws: error) { try open(name, directory) }
     }
     #expect(!FileManager.default.fileExists(atPath: "\(parent)/nowhere"))
+  }
+
+  /// Links lead to a directory whose own path is longer than the system accepts.
+  @Test func aDirectoryWhosePathIsTooLongIsAnError() throws {
+    let temporary = try TemporaryGroup()
+    let (parent, name) = (temporary.parent, String(repeating: "x", count: 200))
+    var directory = parent
+    for (link, depth) in [("first", 15), ("second", 6)] {
+      for _ in 1...depth {
+        directory += "/\(name)"
+        try #require(mkdir(directory, 0o700) == 0)
+      }
+      try #require(symlink(directory, "\(parent)/\(link)") == 0)
+      directory = "\(parent)/\(link)"
+    }
+    // Removing all from above would need a longer path.
+    defer { try? FileManager.default.removeItem(atPath: "\(parent)/first/\(name)") }
+    let hole = try Wormhole(group: open("group", directory))
+    let error = expect(.system) { try hole.blocking.pass(1, to: .number) }
+    #expect(error?.number == ENAMETOOLONG)
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give a directory away"))

@@ -14,6 +14,8 @@ struct ForkTests {
     try #require(kill(child, 0) == 0)
     let store = group.group.store(named: "wormhole")
     #expect(try store.openCursor("cursor", of: "name").position() == 7)
+    kill(child, SIGTERM)
+    await eventually("the child goes on") { kill(child, 0) != 0 }
   }
 
   @Test func aForkedChildCannotUseAStore() async throws {

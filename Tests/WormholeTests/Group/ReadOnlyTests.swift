@@ -32,7 +32,7 @@ struct ReadOnlyTests {
 
   private let expected = [
     "messages 3 [1, 2, 3]", "defaults 7", "items 2", "changes 2",
-    "read-only",
+    "read-only", "nothing new",
   ]
 
   @Test(.enabled(if: Program.canMount, "no user namespaces"))

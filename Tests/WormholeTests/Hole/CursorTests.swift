@@ -82,6 +82,32 @@ struct CursorTests {
     await observation.end()
   }
 
+  @Test func theMessageWhoseHandlerEndsItsListenerIsHandled() async throws {
+    let (site, log) = (try Site(.history), Mail())
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
+    let hole = site.hole
+    let listener = Listener<Wormhole.Message<Int>>("last", on: .queue(site.queue)) { message in
+      log.append(message)
+      hole.unbind("last", from: .number as MessageName<Int>)
+    }
+    try hole.bind(listener, to: .number, starting: .cursor("place"))
+    await eventually { (try? await hole.cursors(of: .number).first?.sequence) == 1 }
+    #expect(log.values == [1])
+  }
+
+  @Test func aMessageCannotBeAcknowledgedAfterItsReader() async throws {
+    let site = try Site(.history)
+    try await site.hole.pass(1, to: .number)
+    func read() async throws -> Wormhole.Message<Int>? {
+      var messages = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
+      return try await messages.next()
+    }
+    let message = try #require(try await read())
+    let error = await #expect(throws: WormholeError.self) { try await message.acknowledge() }
+    #expect(error?.reason == "the reader of the message has ended")
+    #expect(try await site.hole.cursors(of: .number).first?.sequence == 0)
+  }
+
   /// Removes the cursor, so that its place cannot be stored.
   @Test func aPlaceThatCannotBeStoredEndsASequence() async throws {
     let site = try Site(.history)

@@ -150,6 +150,19 @@ struct MessageObservationTests {
     }
   }
 
+  @Test @MainActor func anObservedMessageThatCannotBeReadHasAnError() async throws {
+    let site = try Site()
+    try await site.hole.pass("x", to: MessageName<String>("org.example.number"))
+    let number = try ObservedMessage(.number, in: site.hole)
+    #expect(number.value == nil && number.error == .typeMismatch)
+    try await number.pass(2)
+    await eventually { await MainActor.run { number.value == 2 && number.error == nil } }
+    try await site.hole.ping(.number)
+    try await site.settle()
+    await turn(.main)
+    #expect(number.value == 2 && number.error == nil)
+  }
+
   @Test @MainActor func anObservedMessageFollowsWhatIsPassed() async throws {
     let site = try Site(.history)
     try await site.hole.pass(1, to: .number)

@@ -51,6 +51,24 @@ struct UnreadableMessagesTests {
     #expect(try await others.next()?.value == 2)
   }
 
+  @Test func aListenerOfAStoreLearnsOfAReadErrorOnce() async throws {
+    let site = try Site(.history)
+    try await site.hole.pass(1, to: .number)
+    let log = Log<Result<StoredRecord, WormholeError>>()
+    let observation = try site.store.listen(to: "org.example.number", on: .queue(site.queue)) {
+      log.append($0)
+    }
+    let obstacle = try Obstacle(site.path)
+    for _ in 1...3 { notify(site) }
+    await eventually { log.entries.count == 1 }
+    #expect(expect(.system) { try log.entries[0].get() }?.number == ELOOP)
+    try obstacle.remove()
+    try await site.hole.pass(2, to: .number)
+    await eventually { log.entries.count == 2 }
+    #expect(try log.entries[1].get().number == 2)
+    await observation.end()
+  }
+
   /// Stores a message without a change notification that is heard here.
   private func store(_ number: Int, for senders: Wormhole.Senders, in site: Site) async throws {
     if senders == .others {

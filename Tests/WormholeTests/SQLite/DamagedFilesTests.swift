@@ -45,6 +45,16 @@ struct DamagedFilesTests {
     }
   }
 
+  @Test func aNameThatLacksItsNumberOfMessagesIsDamaged() throws {
+    try open().blocking.pass(1, to: name)
+    try ForeignProgram.overwrite(store) { bytes in
+      // The header of its row has the types of three fields; the last is the constant 1.
+      let row = try #require(bytes.range(of: Data([4, 0, 0x15, 9]) + Data("name".utf8)))
+      bytes[row.lowerBound + 3] = 0
+    }
+    #expect(throws: WormholeError.damaged) { try open().blocking.message(name) }
+  }
+
   @Test(arguments: [
     "CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END",
     "ALTER TABLE records RENAME TO r; CREATE VIEW records AS SELECT * FROM r",

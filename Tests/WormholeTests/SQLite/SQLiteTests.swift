@@ -49,10 +49,11 @@ struct SQLiteTests {
       return try connection.rows("SELECT * FROM item ORDER BY id").map(\.fields)
     }
     #expect(values == [[.integer(1), .text("a")], [.integer(2), .null]])
-    for wrong: [Int] in [[1], [1, 2, 3]] {
-      await #expect(throws: WormholeError.self) {
+    for (wrong, reason): ([Int], String) in [([3], "too few values"), ([3, 4, 5], "too many")] {
+      let error = await #expect(throws: WormholeError.self) {
         try await database.write { try $0.run("INSERT INTO item VALUES(?, ?)", arguments: wrong) }
       }
+      #expect(error?.number == 25 && error?.reason?.hasPrefix(reason) == true)
     }
   }
 
@@ -86,6 +87,30 @@ struct SQLiteTests {
       try group.group.database(
         "others", migrations: .steps(["SELECT 1;\u{0}DELETE FROM item"]))
     }
+  }
+
+  @Test func nothingIsCommittedAfterAStatementThatRolledBack() async throws {
+    let error = await #expect(throws: WormholeError.self) {
+      try await database.write { connection in
+        try connection.run("INSERT INTO item VALUES(1, 'a')")
+        try? connection.run("INSERT OR ROLLBACK INTO item VALUES(1, 'b')")
+      }
+    }
+    #expect(error?.number == 516 && error?.reason == "the transaction was ended inside")
+    #expect(try await database.read { try $0.rows("SELECT * FROM item").isEmpty })
+  }
+
+  @Test func aTransactionThatIsOverIsNotCommitted() throws {
+    let connections = StoreConnections(to: DatabaseFile(directory: group.path, name: "items"))
+    let error = expect(.database) {
+      try connections.use(\.writer, within: nil) { (connection) throws(WormholeError) in
+        try connection.transaction(.immediate) { () throws(WormholeError) in
+          try connection.run("INSERT INTO item VALUES(1, 'a')")
+          try? connection.run("INSERT OR ROLLBACK INTO item VALUES(1, 'b')")
+        }
+      }
+    }
+    #expect(error?.number == 516)
   }
 
   /// An interrupt can also end the statement that rolls back.

@@ -124,6 +124,23 @@ struct StoreTransactionTests {
     }
   }
 
+  @Test func itEndsInTimeIfWhatItReadsKeepsChanging() throws {
+    // Enough for what comes first.
+    let (other, limit) = (test.openAgain(), WorkLimit(on: "test", timeout: .seconds(2)))
+    #expect(throws: WormholeError.timedOut("test")) {
+      try store.transaction(within: limit) { values in
+        _ = try values.content(of: "a")
+        try other.pass(.json("1"), to: "a")
+        do {
+          _ = try values.content(of: "b")
+        } catch {
+          while limit.failure == nil { usleep(1_000) }
+          throw error
+        }
+      }
+    }
+  }
+
   @Test func allOtherNamesCanBeRemoved() throws {
     for name in ["a", "b", "c"] { try test.pass(1...1, to: name) }
     try store.transaction { values in
