@@ -1,5 +1,8 @@
 /* Out of memory while requests are made and answered, and while services and observers of owners
  * begin. */
+#include "calls/callers.h"
+#include "calls/message.h"
+#include "delivery/hub.h"
 #include "failing-allocator.h"
 #include "library-thread.h"
 #include "requests.h"
@@ -55,17 +58,22 @@ static void answer(dn_request *request, const dn_request_info *info, void *conte
         CHECK(r == 0 || r == -ECANCELED || r == -ENOTCONN || r == -ENOMEM);
 }
 
-static int serve_plainly(served *seen, dn_service **ret_service)
+static int serve_at(dn_center *center, served *seen, dn_service **ret_service)
 {
         dn_service_handler handler = {
                 .invoke = answer, .context = seen, .destroy = served_destroy};
         dn_service_plan plan = {.name = SERVICE, .kinds = all_kinds, .options = DN_SERVICE_QUEUE};
 
-        return dn_service_open(dn_center_darwin(), &plan, &handler, NULL, ret_service);
+        return dn_service_open(center, &plan, &handler, NULL, ret_service);
+}
+
+static int serve_plainly(served *seen, dn_service **ret_service)
+{
+        return serve_at(dn_center_darwin(), seen, ret_service);
 }
 
 /* The caller and its service are in one process, so each allocation of both sides fails once. */
-static void call(long n)
+static void call_at(dn_center *center)
 {
         outcome seen = {0};
         dn_dict *arguments = dict_of_text(DN_REPLY_VALUE, "asked");
@@ -74,9 +82,8 @@ static void call(long n)
         dn_call_handler handler = {.ended = outcome_note, .context = &seen};
         dn_call *call = NULL;
 
-        begin_to_fail(n);
-        if (is_over(dn_call_begin(dn_center_darwin(), &plan, &handler, dn_executor_inline(),
-                                  &call)) == 0) {
+        is_inside = true;
+        if (is_over(dn_call_begin(center, &plan, &handler, dn_executor_inline(), &call)) == 0) {
                 int error = outcome_wait(&seen);
 
                 CHECK(error == 0 || error == -ENOMEM || error == -EREMOTEIO ||
@@ -106,7 +113,8 @@ static void await_echo(void)
 
 static void call_and_recover(long n)
 {
-        call(n);
+        n_until_failure = n;
+        call_at(dn_center_darwin());
         await_echo();
 }
 
@@ -122,6 +130,92 @@ TEST_ON_BUS(aCallEndsOnceWhicheverAllocationFails)
         fail_each(call_and_recover);
         (void)dn_service_close(service);
         WAIT_UNTIL_EQ(seen.n_destroyed, 1);
+}
+
+/* --- A life --------------------------------------------------------------------------------- */
+
+static const char *address;
+
+/* Everything is made anew: the requests of a center, its service, what is known of the caller. */
+static void live(long n)
+{
+        served handled = {0};
+        dn_center *center = NULL;
+        dn_service *service = NULL;
+
+        begin_to_fail(n);
+        if (is_over(dn_center_open(address, &center)) == 0) {
+                is_inside = true;
+                if (is_over(serve_at(center, &handled, &service)) >= 0)
+                        call_at(center);
+        }
+        n_until_failure = -1;
+        (void)dn_service_close(service);
+        dn_center_unref(center);
+        WAIT_UNTIL_EQ(handled.n_destroyed, center != NULL);
+}
+
+TEST_ON_BUS(theFirstRequestEndsOnceWhicheverAllocationFails)
+{
+        require_failing_allocator();
+        address = test_bus_address(test_bus_begin());
+        fail_each(live);
+}
+
+/* The bus says about the last one that it does not exist. */
+TEST_ON_BUS(aCallerThatCannotBeKeptIsNotFound)
+{
+        served seen = {0};
+        dn_service *service = NULL;
+        bool is_found = false;
+
+        require_failing_allocator();
+        test_bus_begin();
+        CHECK_EQ(serve_plainly(&seen, &service), 0);
+        dn__calls *calls = dn__hub_find(dn_center_darwin())->calls;
+        spares_threads = true;
+        for (long n = 0; !is_found; n++) {
+                DN__AUTO_LOCK(&calls->dbus->lock);
+                begin_to_fail(n);
+                is_found = dn__caller_get(calls, ":9.9") != NULL;
+                is_inside = false;
+                n_until_failure = -1;
+                CHECK(is_found || n_failures > 0);
+        }
+        (void)dn_service_close(service);
+}
+
+/* --- Introspection -------------------------------------------------------------------------- */
+
+#define N_KINDS 200 /* more than a stream has room for at first */
+
+static const char *kinds[N_KINDS];
+static char *whole[2];
+
+static void introspect(long n)
+{
+        char *texts[2];
+
+        begin_to_fail(n);
+        texts[0] = dn__introspection_new(kinds, N_KINDS);
+        texts[1] = dn__introspection_new_parent("child");
+        is_inside = false;
+        for (int i = 0; i < 2; i++) {
+                CHECK(!texts[i] || strcmp(texts[i], whole[i]) == 0);
+                free(texts[i]);
+        }
+}
+
+TEST_NO_BUS(aDescriptionIsWholeOrMissingWhicheverAllocationFails)
+{
+        require_failing_allocator();
+        for (int i = 0; i < N_KINDS; i++)
+                kinds[i] = KIND("Echo");
+        whole[0] = dn__introspection_new(kinds, N_KINDS);
+        whole[1] = dn__introspection_new_parent("child");
+        fail_each(introspect);
+        free(whole[0]);
+        free(whole[1]);
 }
 
 /* --- Services -------------------------------------------------------------------------------- */
