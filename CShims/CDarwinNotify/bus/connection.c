@@ -93,7 +93,7 @@ static int greet(dn__connection *connection)
                 return r;
         r = sd_bus_get_unique_name(connection->bus, &name);
         if (r < 0)
-                return r;
+                return r; /* unreachable: the bus has told the name when it is ready */
         connection->unique_name = strdup(name);
         if (!connection->unique_name)
                 return -ENOMEM;
@@ -144,7 +144,7 @@ int dn__connection_get_wait(dn__connection *connection, dn__wait *ret_wait)
         int events = sd_bus_get_events(connection->bus);
 
         if (wait.fd < 0 || events < 0 || sd_bus_get_timeout(connection->bus, &wait.until_us) < 0)
-                return -ENOTCONN;
+                return -ENOTCONN; /* unreachable: sd-bus closes it in a step, which reports that */
         wait.events = (short)events;
         *ret_wait = wait;
         return 0;

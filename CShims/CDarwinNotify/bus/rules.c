@@ -83,8 +83,6 @@ static int answered(sd_bus_message *reply, void *context, sd_bus_error *error)
         rule->rules->n_asked--;
         if (!dn__connection_is_refusal(reply))
                 rule->state = DN__RULE_ACTIVE;
-        else if (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NO_REPLY))
-                rule->state = DN__RULE_ABSENT; /* connection lost: the next one asks again */
         else
                 refused(rule);
         return 1;

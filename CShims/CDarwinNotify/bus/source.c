@@ -302,7 +302,7 @@ static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->loc
         if (dn__connection_is_open(&dbus->connection))
                 r = dn__connection_get_wait(&dbus->connection, wait);
         if (r < 0)
-                disconnect(dbus, r);
+                disconnect(dbus, r); /* unreachable: a step has noticed that it is closed */
         if (dbus->outbox.is_blocked && wait->fd >= 0)
                 wait->events |= POLLOUT;
         limit_wait(wait, dbus->connect_us);

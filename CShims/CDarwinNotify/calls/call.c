@@ -1,6 +1,7 @@
 /* Requests to other processes: each ends exactly once. */
 #include "calls/call.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,24 +121,20 @@ static void run_ended(void *argument)
         (void)dn_call_unref(call);
 }
 
-/* Removes a call from the list of calls in progress; the thread that does so ends it. Returns false
- * if it has already ended. */
-static bool take(dn__calls *calls, dn_call *call) DN__REQUIRES(&calls->dbus->lock)
+/* Removes a call from the list of calls in progress; the thread that does so ends it. */
+static void take(dn__calls *calls, dn_call *call) DN__REQUIRES(&calls->dbus->lock)
 {
-        if (!dn__link_is_linked(&call->link))
-                return false;
+        assert(dn__link_is_linked(&call->link));
         dn__list_remove(&call->link);
         forget(calls, &call->answer);
         forget(calls, &call->owner_answer);
         calls->n_calls--;
         calls->n_call_bytes -= call->n_bytes;
-        return true;
 }
 
 static void end(dn__calls *calls, dn_call *call, int error) DN__REQUIRES(&calls->dbus->lock)
 {
-        if (!take(calls, call))
-                return;
+        take(calls, call);
         call->outcome.error = error;
         dn__calls_add_job(calls, &call->job);
 }
@@ -225,7 +222,8 @@ static dn_call *take_answered(dn__calls *calls, awaited *answer, sd_bus_message 
         }
         if (!is_from_bus && !check_sender(calls, call, sd_bus_message_get_sender(message)))
                 return NULL;
-        return take(calls, call) ? call : NULL;
+        take(calls, call);
+        return call;
 }
 
 bool dn__call_handle_answer(dn__calls *calls, sd_bus_message *message)
@@ -236,7 +234,7 @@ bool dn__call_handle_answer(dn__calls *calls, sd_bus_message *message)
 
         if (!sd_bus_message_get_sender(message) ||
             sd_bus_message_get_reply_cookie(message, &serial) < 0)
-                return false;
+                return false; /* unreachable: a bus adds the sender, sd-bus requires the cookie */
         dn__lock_acquire(&calls->dbus->lock);
         answer = find(calls, serial);
         call = answer ? take_answered(calls, answer, message) : NULL;
@@ -255,8 +253,6 @@ static void send_cancel(dn__calls *calls, const dn_call *call) DN__REQUIRES(&cal
         char path[DN__CALL_NAME_BYTES];
         int r;
 
-        if (!dn__connection_is_ready(&calls->dbus->connection))
-                return;
         dn__service_write_path(call->service, path);
         r = sd_bus_message_new_method_call(calls->dbus->connection.bus, &message, call->service,
                                            path, DN__CALLS_INTERFACE, DN__CALLS_CANCEL);

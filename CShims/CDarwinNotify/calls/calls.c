@@ -61,6 +61,7 @@ static void sharer_dispatch(dn__sharer *sharer)
 static bool handle_signal(dn__calls *calls, sd_bus_message *message)
 {
         const char *sender = sd_bus_message_get_sender(message), *name, *old, *new;
+        bool is_ours;
 
         if (!sender || strcmp(sender, DN__BUS_NAME) != 0)
                 return false;
@@ -72,12 +73,10 @@ static bool handle_signal(dn__calls *calls, sd_bus_message *message)
                         dn__requests_left(calls, name);
                 return true;
         }
-        if (sd_bus_message_read(message, "s", &name) <= 0)
-                return false;
-        if (sd_bus_message_is_signal(message, DN__BUS_NAME, "NameAcquired") > 0)
-                return dn__service_note_name(calls, name, true);
-        return sd_bus_message_is_signal(message, DN__BUS_NAME, "NameLost") > 0 &&
-               dn__service_note_name(calls, name, false);
+        is_ours = sd_bus_message_is_signal(message, DN__BUS_NAME, "NameAcquired") > 0;
+        return (is_ours || sd_bus_message_is_signal(message, DN__BUS_NAME, "NameLost") > 0) &&
+               sd_bus_message_read(message, "s", &name) > 0 &&
+               dn__service_note_name(calls, name, is_ours);
 }
 
 static bool sharer_handle(dn__sharer *sharer, sd_bus_message *message)

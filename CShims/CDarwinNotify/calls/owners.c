@@ -255,7 +255,7 @@ void dn__owners_report(dn__calls *calls, const char *name)
         DN__AUTO_LOCK(&calls->dbus->lock);
         owner = find_owner(calls, name);
         if (!owner)
-                return;
+                return; /* unreachable: only if another thread has just cancelled the observer */
         become_due(owner);
         dn__loop_wake(calls->loop);
 }

@@ -451,7 +451,7 @@ bool dn__request_handle(dn__calls *calls, sd_bus_message *message)
         bool is_handled;
 
         if (!path || !sd_bus_message_get_sender(message) || !sd_bus_message_get_member(message))
-                return false;
+                return false; /* unreachable: a bus adds the sender, sd-bus requires the rest */
         dn__lock_acquire(&calls->dbus->lock);
         service = dn__service_find(calls, path, &child);
         dn__lock_release(&calls->dbus->lock);

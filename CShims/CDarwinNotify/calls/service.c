@@ -362,7 +362,7 @@ int dn_service_open(dn_center *center, const dn_service_plan *plan,
 static void give_up(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls->dbus->lock)
 {
         if (!dn__link_is_linked(&service->link))
-                return;
+                return; /* unreachable: only while dn_shutdown() closes it on another thread */
         unlist(service);
         dn__calls_tell_bus(calls, "ReleaseName", service->name);
 }

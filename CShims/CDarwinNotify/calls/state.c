@@ -1,6 +1,7 @@
 /* The state of the requests of a process on one bus, in both directions. */
 #include "calls/state.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "bus/wire.h"
@@ -43,8 +44,7 @@ int dn__calls_send(dn__calls *calls, sd_bus_message *message, uint64_t *ret_seri
         dn__connection *connection = &calls->dbus->connection;
         int r;
 
-        if (!dn__connection_is_open(connection))
-                return -ENOTCONN;
+        assert(dn__connection_is_open(connection)); /* its loss ends all that is in progress */
         r = dn__connection_send(connection, message, ret_serial);
         if (!dn__connection_can_send(connection))
                 dn__loop_wake(calls->loop);

@@ -58,7 +58,7 @@ static void enlist(dn__hub *hub)
                 return;
         DN__AUTO_LOCK(&list->lock);
         if (atomic_load(&hub->is_listed))
-                return;
+                return; /* unreachable: only if two threads use the center first, at once */
         hub->id = atomic_fetch_add(&last_id, 1) + 1;
         dn__list_append(&list->head, &hub->link);
         atomic_store(&hub->is_listed, true);

@@ -81,7 +81,7 @@ static int64_t advance(dn__prefix_counts *counts, const dn__shm_slot *slot, cons
         uint64_t *given = &counts->given[index], n_posts;
 
         if (atomic_load(&table->tags[index]) != name->hash)
-                return -1;
+                return -1; /* unreachable: only if the slot is renamed since it was found */
         if (*given < named && named <= counted)
                 *given = named;
         n_posts = counted < *given ? 1 : counted - *given;

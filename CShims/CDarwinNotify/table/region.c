@@ -75,8 +75,9 @@ static void raise_used(_Atomic uint64_t *n_used, uint64_t n)
 {
         uint64_t found = atomic_load(n_used);
 
-        while (found < n && !atomic_compare_exchange_weak(n_used, &found, n))
-                continue;
+        while (found < n)
+                if (atomic_compare_exchange_weak(n_used, &found, n))
+                        return;
 }
 
 /* Nobody holds a slot without a tag: its holders are cleared when it is named. */
