@@ -1,6 +1,7 @@
 /* What the distributed center sends to the bus and accepts from it. */
 #include <darwinnotify/darwinnotify.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "record.h"
 #include "tally.h"
@@ -244,6 +245,33 @@ TEST_ON_BUS(postsThatFillTheSocketWaitInOrder)
         test_bus_resume(bus);
         record_expect_numbers(&seen, N);
         CHECK_EQ(seen.n_dropped, 0);
+}
+
+TEST_ON_BUS(reservedNamesArePostedByTheirUser)
+{
+        dn_center *poster = open_distributed(test_bus_address(test_bus_begin()));
+        const char *name = FORMAT("user.uid.%u.x", (unsigned)geteuid());
+        static record seen;
+
+        record_observe(dn_center_distributed(), &(dn_filter){ .name = name }, &seen);
+        CHECK_EQ(post_number(poster, name, NULL, 1), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
+}
+
+/* It does not wait for the connection, which its thread makes. */
+static void post_at_once(void *center)
+{
+        CHECK(dn_center_post(center, NAME, NULL, NULL, 0) >= 0);
+}
+
+TEST_ON_BUS(theFirstPostMayComeFromTheThreadOfTheBus)
+{
+        dn_center *poster = open_distributed(test_bus_address(test_bus_begin()));
+        static record seen;
+
+        record_observe(dn_center_distributed(), &(dn_filter){ .name = NAME }, &seen);
+        CHECK_EQ(dn_center_enqueue(poster, post_at_once, poster), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 1);
 }
 
 TEST_MAIN()

@@ -2,10 +2,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <systemd/sd-bus.h>
+#include <unistd.h>
 
+#include "bus/state.h"
+#include "delivery/hub.h"
 #include "tally.h"
 #include "test-bus.h"
+#include "util/cleanup.h"
 
 #define N_WAITING 50
 
@@ -38,6 +43,29 @@ ssize_t send(int fd, const void *bytes, size_t n_bytes, int flags)
                 return -1;
         }
         return sendto(fd, bytes, n_bytes, flags, NULL, 0);
+}
+
+/* The same, for the message that contains this name. */
+static const char *_Atomic name_to_fail;
+
+static bool contains(const struct msghdr *message, const char *text)
+{
+        for (size_t i = 0; i < message->msg_iovlen; i++)
+                if (memmem(message->msg_iov[i].iov_base, message->msg_iov[i].iov_len, text,
+                           strlen(text)))
+                        return true;
+        return false;
+}
+
+/* As above; libsystemd uses it. */
+__attribute__((visibility("default")))
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+        if (!name_to_fail || !is_service_thread() || !contains(message, name_to_fail))
+                return syscall(SYS_sendmsg, fd, message, flags);
+        name_to_fail = NULL;
+        errno = ENOMEM;
+        return -1;
 }
 
 static void prepare(void)
@@ -136,6 +164,47 @@ TEST_ON_BUS(failedSendOfAQueuedPostIsRetriedOnAnotherConnection)
         check_that_peer_hears(first);
         await_sent();
         CHECK_EQ(statistic(DN_STATISTIC_CONNECTS), 2);
+}
+
+static bool is_flushing(dn_center *center)
+{
+        dn__dbus *dbus = dn__dbus_of(dn__hub_find(center)->bus);
+
+        DN__AUTO_LOCK(&dbus->lock);
+        return dbus->n_flushes > 0;
+}
+
+static void *flush(void *argument)
+{
+        int r = dn_flush(TEST_DEADLINE_US);
+
+        CHECK(r == 0 || r == -ENOTCONN);
+        return argument;
+}
+
+/* It waits for the end of a flush. */
+TEST_ON_BUS(failedSendOfADistributedPostThatHasWaitedIsRetriedOnAnotherConnection)
+{
+        dn_center *center = dn_center_distributed(), *other;
+        static tally seen;
+
+        bus = test_bus_begin();
+        other = open_distributed(test_bus_address(bus));
+        tally_observe(other, "waits", &seen);
+        post_ok(center, "first");
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
+        test_bus_pause(bus);
+        post_ok(center, "before");
+        pthread_t thread = test_start_thread(flush, NULL);
+        WAIT_UNTIL(is_flushing(center));
+        post_ok(center, "waits");
+        CHECK_EQ(statistic_of(center, DN_STATISTIC_NAMES_WAITING), 1);
+        name_to_fail = "waits";
+        test_bus_resume(bus);
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        WAIT_UNTIL_EQ(seen.n_posts, 1);
+        CHECK(!name_to_fail);
+        CHECK_EQ(statistic_of(center, DN_STATISTIC_CONNECTS), 2);
 }
 
 TEST_MAIN()

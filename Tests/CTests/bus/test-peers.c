@@ -131,6 +131,12 @@ TEST_ON_BUS(theOldestConnectionThatNoPostWaitsForMakesRoomForAnother)
         }
         CHECK_EQ(peers.by_name.n_entries, DN__PEERS_MAX);
         CHECK_STREQ(oldest_name(), ":9.1");
+        DN__LIST_EACH(dn__peer, peer, &peers.by_age, link)
+                peer->n_posts++;
+        CHECK(!dn__peers_get(&peers, ":9.0"));
+        DN__LIST_EACH(dn__peer, peer, &peers.by_age, link)
+                peer->n_posts--;
+        CHECK(dn__peers_get(&peers, ":9.0"));
         end();
 }
 

@@ -122,6 +122,18 @@ TEST_ON_BUS(burstOfOneSenderCausesOneQuery)
         CHECK_EQ(statistic(DN_STATISTIC_SIGNALS_IGNORED), n_before);
 }
 
+/* Such a question breaks the connection. */
+TEST_ON_BUS(aPostWhoseSenderCannotBeAskedAboutIsIgnored)
+{
+        prepare(false);
+        uint64_t n_before = statistic(DN_STATISTIC_SIGNALS_IGNORED);
+        next_destination = "no name";
+        post_reserved(peer);
+        WAIT_UNTIL_EQ(statistic(DN_STATISTIC_SIGNALS_IGNORED), n_before + 1);
+        CHECK_EQ(reserved.n_posts, 0);
+        WAIT_UNTIL((post_reserved(peer), reserved.n_posts > 0));
+}
+
 /* --- Posts that wait for the answer ---------------------------------------------------------- */
 
 static void add(dn__waiting *waiting, const char *name, dn__peer *peer)

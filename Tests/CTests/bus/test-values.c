@@ -258,6 +258,51 @@ TEST_ON_BUS(noBodyCrashesTheReader)
 }
 
 /* {"k": a variant in a variant in a variant ...} */
+/* Returns the bytes of the first key of a dictionary in a sealed message. */
+static uint8_t *find_key(sd_bus_message *message)
+{
+        const char *key;
+
+        CHECK(sd_bus_message_enter_container(message, 'a', "{sv}") > 0);
+        CHECK(sd_bus_message_enter_container(message, 'e', "sv") > 0);
+        CHECK(sd_bus_message_read_basic(message, 's', &key) > 0);
+        return (uint8_t *)(uintptr_t)key;
+}
+
+/* Changes a byte behind the key "k", then reads. */
+static void check_contradiction(sd_bus_message *message, size_t offset, uint8_t value)
+{
+        dn_dict *dict = NULL;
+
+        CHECK(sd_bus_message_seal(message, 1, 0) >= 0);
+        find_key(message)[offset] = value;
+        CHECK(sd_bus_message_rewind(message, true) >= 0);
+        CHECK_EQ(dn__values_read(message, &dict), -EBADMSG);
+        CHECK(!dict);
+        sd_bus_message_unref(message);
+}
+
+/* Brokers forward no such body. Behind the key are its NUL and the signature of the value, with its
+ * length and its NUL; then the value, aligned to 4 bytes, a date to 8. */
+TEST_ON_BUS(aBodyThatContradictsItsSignatureIsRefused)
+{
+        sd_bus_message *message;
+
+        connect_to_bus();
+        message = signal_new();
+        CHECK(sd_bus_message_append(message, "a{sv}", 1, "k", "s", "text") >= 0);
+        check_contradiction(message, 10, 1); /* the length of the text */
+        message = signal_new();
+        CHECK(sd_bus_message_append(message, "a{sv}", 1, "k", "ay", 2, 1, 2) >= 0);
+        check_contradiction(message, 10, 1); /* the length of the data */
+        message = signal_new();
+        CHECK(sd_bus_message_append(message, "a{sv}", 1, "k", "(x)", (int64_t)1) >= 0);
+        check_contradiction(message, 7, 1); /* the padding of the date */
+        message = signal_new();
+        CHECK(sd_bus_message_append(message, "a{sv}", 1, "k", "s", "text") >= 0);
+        check_contradiction(message, 3, '!'); /* the signature */
+}
+
 TEST_ON_BUS(variantsInVariantsAreRefusedAtSomeDepth)
 {
         enum { N = 2000 };

@@ -1,6 +1,9 @@
 /* Callers that leave, on a bus with a low limit for match rules. */
 #include <systemd/sd-bus.h>
 
+#include "calls/state.h"
+#include "delivery/hub.h"
+#include "liar.h"
 #include "record.h"
 #include "requests.h"
 #include "tally.h"
@@ -70,6 +73,44 @@ TEST_ON_BUS(callersAreMissedThoughObserversHaveAllRulesOfTheBus)
                 WAIT_UNTIL(observed[i].n_posts > 0);
         end_service(service, &seen);
         test_peer_close(peer);
+}
+
+#define N_IDLE (DN__CALLERS_MAX_IDLE + 4)
+
+static size_t count_idle_callers(void)
+{
+        dn__calls *calls = dn__hub_find(dn_center_darwin())->calls;
+
+        DN__AUTO_LOCK(&calls->dbus->lock);
+        return calls->n_idle_callers;
+}
+
+static void ask_once(sd_bus *caller)
+{
+        CHECK(sd_bus_call_method(caller, SERVICE, "/org/example/Test", SERVICE, "Nothing", NULL,
+                                 NULL, NULL) >= 0);
+}
+
+TEST_ON_BUS(theOldestIdleCallersAreForgotten)
+{
+        test_bus *bus = test_bus_begin();
+        static sd_bus *idle[N_IDLE];
+        static served seen;
+        dn_service *service;
+
+        CHECK_EQ(serve(SERVICE, 0, &seen, &service), 0);
+        for (unsigned i = 0; i < N_IDLE; i++) {
+                idle[i] = open_plain_bus(test_bus_address(bus));
+                ask_once(idle[i]);
+                WAIT_UNTIL_EQ(count_idle_callers(), i < DN__CALLERS_MAX_IDLE
+                                                            ? i + 1
+                                                            : DN__CALLERS_MAX_IDLE);
+        }
+        ask_once(idle[0]);
+        for (unsigned i = 0; i < N_IDLE; i++)
+                sd_bus_close_unref(idle[i]);
+        WAIT_UNTIL_EQ(count_idle_callers(), 0);
+        end_service(service, &seen);
 }
 
 TEST_MAIN()

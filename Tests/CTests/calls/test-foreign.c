@@ -165,6 +165,8 @@ TEST_ON_BUS(invalidRequestsGetErrorsThatSayWhy)
                     SD_BUS_ERROR_UNKNOWN_OBJECT, "/elsewhere");
         check_error(foreign, foreign_call(foreign, "/org", "Echo"), SD_BUS_ERROR_UNKNOWN_OBJECT,
                     "/org");
+        check_error(foreign, foreign_call(foreign, "/org/exam", "Echo"),
+                    SD_BUS_ERROR_UNKNOWN_OBJECT, "/org/exam");
         check_error(foreign, foreign_call(foreign, PATH, "Other"), SD_BUS_ERROR_UNKNOWN_METHOD,
                     KIND("Other"));
         message = foreign_call(foreign, PATH, "Echo");
@@ -217,6 +219,34 @@ TEST_ON_BUS(foreignCallerHasALimitOfRequestsInProgress)
         check_echo("still well");
         sd_bus_flush_close_unref(foreign);
         WAIT_UNTIL_EQ(served_number(service, "cancelled"), DN_CALLS_MAX);
+        CHECK_EQ(test_child_wait(service), 0);
+}
+
+#define LARGE_BYTES (14 * 1024 * 1024)
+
+/* The service has room for four of the five. */
+TEST_ON_BUS(foreignCallerHasALimitOfBytesInProgress)
+{
+        test_bus *bus = test_bus_begin();
+        test_child *service = spawn_service();
+        sd_bus *foreign = connect_foreign(bus);
+        const char *text = large_text() + DN_DICT_MAX_BYTES - LARGE_BYTES;
+        unsigned n_refused = 0;
+
+        for (int i = 0; i < 5; i++) {
+                sd_bus_message *message = foreign_call(foreign, PATH, "Hold");
+
+                CHECK(sd_bus_message_append(message, "a{sv}", 1, "text", "s", text) >= 0);
+                CHECK(sd_bus_call_async(foreign, NULL, message, count_refusals, &n_refused,
+                                        UINT64_MAX) >= 0);
+                sd_bus_message_unref(message);
+        }
+        while (n_refused < 1)
+                if (sd_bus_process(foreign, NULL) == 0)
+                        CHECK(sd_bus_wait(foreign, TEST_DEADLINE_US) > 0);
+        WAIT_UNTIL_EQ(served_number(service, "begun"), 4);
+        sd_bus_flush_close_unref(foreign);
+        WAIT_UNTIL_EQ(served_number(service, "cancelled"), 4);
         CHECK_EQ(test_child_wait(service), 0);
 }
 

@@ -1,7 +1,11 @@
-/* Answers from other processes: only dbus-daemon delivers them, if its policy allows it. */
+/* Who may answer a call on a bus of several users. Forged answers: only dbus-daemon delivers them,
+ * if its policy allows it. */
+#include "bus/state.h"
+#include "delivery/hub.h"
 #include "liar.h"
 #include "requests.h"
 #include "shared-bus.h"
+#include "util/cleanup.h"
 
 #define TEXT(number) TEXT_(number)
 #define TEXT_(number) #number
@@ -112,6 +116,63 @@ TEST_ON_BUS(answerOfSomebodyElseEndsACallWhoseServiceHasBeenReplaced)
                 CHECK_EQ(outcome_wait(&seen), -ECONNRESET);
         CHECK_EQ(test_child_wait(successor), 0);
         finish_all();
+}
+
+static const char *own_name_of_library(void)
+{
+        dn__dbus *dbus = dn__dbus_of(dn__hub_find(dn_center_darwin())->bus);
+
+        DN__AUTO_LOCK(&dbus->lock);
+        return dbus->connection.unique_name; /* while it is connected */
+}
+
+/* The bus reads them before the question about the owner. */
+TEST_ON_BUS(answersThatComeBeforeThatAboutTheOwnerAreIgnored)
+{
+        shared_bus_start();
+        service = spawn_service();
+        check_echo("first");
+        sd_bus *early = open_plain_bus(shared_address);
+        CHECK(sd_bus_get_bus_id(early, &(sd_id128_t){}) >= 0);
+        test_bus_pause(shared_bus);
+        for (uint64_t serial = 1; serial <= MAX_SERIAL; serial++)
+                forge(early, own_name_of_library(), serial);
+        CHECK(sd_bus_flush(early) >= 0);
+        CHECK_EQ(ask_begin(SERVICE, KIND("Echo"), "genuine", FOREVER, &seen, NULL), 0);
+        test_bus_resume(shared_bus);
+        CHECK_EQ(outcome_wait(&seen), 0);
+        CHECK_STREQ(dn_dict_get_string(seen.reply, DN_REPLY_VALUE), "genuine");
+        dn_dict_unref(seen.reply);
+        sd_bus_close_unref(early);
+        CHECK_EQ(test_child_wait(service), 0);
+        shared_bus_stop();
+}
+
+static _Atomic bool lacks_memory; /* for the names of connections */
+
+#if !TEST_HAS_SANITIZER
+/* Overrides libc's. */
+char *strdup(const char *text)
+{
+        size_t n_bytes = strlen(text) + 1;
+        char *copy = lacks_memory && text[0] == ':' ? NULL : malloc(n_bytes);
+
+        return copy ? memcpy(copy, text, n_bytes) : NULL;
+}
+#endif
+
+TEST_ON_BUS(aCallWhoseOwnerCannotBeKeptEnds)
+{
+        SKIP_IF(TEST_HAS_SANITIZER, "a sanitizer has its own strdup()");
+        shared_bus_start();
+        service = spawn_service();
+        check_echo("first");
+        lacks_memory = true;
+        CHECK_EQ(ask(KIND("Echo"), "second", &seen), -ENOMEM);
+        lacks_memory = false;
+        check_echo("third");
+        CHECK_EQ(test_child_wait(service), 0);
+        shared_bus_stop();
 }
 
 TEST_MAIN()

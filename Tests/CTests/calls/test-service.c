@@ -1,5 +1,6 @@
 /* Services: their names, what they export, whom they answer. */
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 
 #include "requests.h"
@@ -69,12 +70,13 @@ TEST_ON_BUS(requestsInProgressSurviveTheLossOfTheName)
 TEST_ON_BUS(oneProcessHasSeveralServicesAndCallsThem)
 {
         test_bus_begin();
-        served first = {0}, second = {0};
-        dn_service *services[2], *none = NULL;
+        served first = {0}, second = {0}, third = {0};
+        dn_service *services[3], *none = NULL;
         outcome seen;
 
         CHECK_EQ(serve(SERVICE, 0, &first, &services[0]), 0);
         CHECK_EQ(serve("org.example.Test.More-2", 0, &second, &services[1]), 0);
+        CHECK_EQ(serve("com.example.Other", 0, &third, &services[2]), 0);
         CHECK_EQ(serve(SERVICE, 0, &first, &none), -EEXIST);
         CHECK(!none);
         CHECK_EQ(dn_service_unexport(services[1], KIND("Echo")), 0);
@@ -89,10 +91,14 @@ TEST_ON_BUS(oneProcessHasSeveralServicesAndCallsThem)
                  0);
         CHECK_EQ(outcome_wait(&seen), 0);
         dn_dict_unref(seen.reply);
-        CHECK_EQ(first.n_begun + 10 * second.n_begun, 11);
-        dn_service_close(services[0]);
-        dn_service_close(services[1]);
-        WAIT_UNTIL_EQ(first.n_destroyed + 10 * second.n_destroyed, 12); /* one failed */
+        CHECK_EQ(ask_begin("com.example.Other", KIND("Nothing"), NULL, FOREVER, &seen, NULL), 0);
+        CHECK_EQ(outcome_wait(&seen), 0);
+        dn_dict_unref(seen.reply);
+        CHECK_EQ(first.n_begun + 10 * second.n_begun + 100 * third.n_begun, 111);
+        for (int i = 0; i < 3; i++)
+                dn_service_close(services[i]);
+        WAIT_UNTIL_EQ(first.n_destroyed + 10 * second.n_destroyed + 100 * third.n_destroyed,
+                      112); /* one failed */
 }
 
 TEST_ON_BUS(kindsAreExportedAndWithdrawnWhileRunning)
@@ -277,6 +283,48 @@ TEST_ON_BUS(handlersRunOnTheirExecutor)
         test_bus_stop(bus);
 }
 
+TEST_ON_BUS(aCancelledRequestCannotBeRefused)
+{
+        served handled = {0};
+        dn_service *service;
+        outcome seen;
+        dn_call *call;
+
+        test_bus_begin();
+        CHECK_EQ(serve(SERVICE, 0, &handled, &service), 0);
+        CHECK_EQ(ask_begin(SERVICE, KIND("Hold"), NULL, FOREVER, &seen, &call), 0);
+        WAIT_UNTIL_EQ(handled.n_begun, 1);
+        dn_call_cancel(call);
+        WAIT_UNTIL_EQ(handled.n_cancelled, 1);
+        CHECK_EQ(dn_request_refuse(handled.held[0], NULL, "late", NULL), -ECANCELED);
+        dn_call_unref(call);
+        dn_service_close(service);
+}
+
+TEST_ON_BUS(aRequestWhoseServiceWasClosedBeforeItBeganIsRefused)
+{
+        served handled = {0};
+        dn_service_handler handler = served_handler(&handled);
+        dn_service_plan plan = {.name = SERVICE, .kinds = all_kinds};
+        dn_loop *loop = new_loop();
+        struct pollfd wait = {dn_loop_get_fd(loop), POLLIN, 0};
+        dn_service *service;
+        outcome seen;
+
+        test_bus_begin();
+        CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, dn_loop_executor(loop),
+                                 &service),
+                 0);
+        CHECK_EQ(ask_begin(SERVICE, KIND("Echo"), NULL, FOREVER, &seen, NULL), 0);
+        CHECK_EQ(poll(&wait, 1, TEST_DEADLINE_US / 1000), 1);
+        dn_service_close(service);
+        CHECK_EQ(dn_loop_process(loop), 1);
+        CHECK_EQ(outcome_wait(&seen), -EREMOTEIO);
+        CHECK_STREQ(seen.error_name, DN_ERROR_UNAVAILABLE);
+        CHECK_EQ(handled.n_begun, 0);
+        dn_loop_close(loop);
+}
+
 /* --- Access --------------------------------------------------------------------------------- */
 
 static uint64_t n_ignored(void)
@@ -405,14 +453,18 @@ TEST_ON_BUS(forkedChildLeavesItsParentsRequestsAlone)
         served handled = {0};
         dn_service *service;
         outcome seen;
-        dn_call *call;
+        dn_call *call, *ended;
 
         CHECK_EQ(serve(SERVICE, 0, &handled, &service), 0);
+        CHECK_EQ(ask_begin(SERVICE, KIND("Nothing"), NULL, FOREVER, &seen, &ended), 0);
+        CHECK_EQ(outcome_wait(&seen), 0);
+        dn_dict_unref(seen.reply);
         CHECK_EQ(ask_begin(SERVICE, KIND("Hold"), NULL, FOREVER, &seen, &call), 0);
-        WAIT_UNTIL_EQ(handled.n_begun, 1);
+        WAIT_UNTIL_EQ(handled.n_begun, 2);
         pid_t child = test_fork();
         if (child == 0) {
                 dn_call_cancel(call);
+                dn_call_unref(ended);
                 dn_request_answer(handled.held[0], NULL);
                 dn_service_close(service);
                 _exit(0);
@@ -423,6 +475,7 @@ TEST_ON_BUS(forkedChildLeavesItsParentsRequestsAlone)
         CHECK_EQ(outcome_wait(&seen), 0);
         dn_dict_unref(seen.reply);
         dn_call_unref(call);
+        dn_call_unref(ended);
         dn_service_close(service);
 }
 

@@ -77,6 +77,25 @@ TEST_NO_BUS(parentsWorkDoesNothingInTheChild)
         CHECK_EQ(seen.n_calls, 1);
 }
 
+/* The observer is the last that holds what the center was made of. */
+TEST_NO_BUS(childReleasesAnObserverThatOutlivedItsParentsCenter)
+{
+        dn_center *center = open_center("none");
+        static tally seen;
+        dn_observer *observer = tally_observe(center, "self.x", &seen);
+
+        dn_observer_cancel(observer);
+        dn_center_unref(center);
+        CHECK_EQ(dn_shutdown(), 0);
+        pid_t pid = test_fork();
+        if (pid == 0) {
+                dn_observer_unref(observer);
+                _exit(0);
+        }
+        CHECK_EQ(test_wait_for(pid), 0);
+        dn_observer_unref(observer);
+}
+
 static unsigned n_flushes;
 
 static void flush_before_fork(void)

@@ -138,6 +138,32 @@ TEST_NO_BUS(postsNest)
         dn_observer_unref(nested);
 }
 
+static void cancel_and_post_again(const dn_event *event, void *context)
+{
+        dn_observer_cancel(nested);
+        post(event->name, NULL);
+}
+
+TEST_NO_BUS(aHandlerThatCancelsItselfDoesNotHearItsOwnPosts)
+{
+        static tally seen;
+
+        nested = observe_ok(dn_center_local(), "N",
+                            &(dn_handler){.invoke = cancel_and_post_again}, NULL);
+        tally_observe(dn_center_local(), "N", &seen);
+        post("N", NULL);
+        CHECK_EQ(seen.n_calls, 2);
+        dn_observer_unref(nested);
+}
+
+TEST_NO_BUS(onlyTheDarwinCenterHasNamesThatNobodyCounts)
+{
+        static tally seen;
+
+        tally_observe(dn_center_local(), "N", &seen);
+        CHECK_EQ(statistic_of(dn_center_local(), DN_STATISTIC_NAMES_UNCOUNTED), 0);
+}
+
 TEST_NO_BUS(blockedCallbackDoesNotStopPostsOfOtherThreads)
 {
         static tally blocked = {.blocks = true}, other = {0};

@@ -1,6 +1,9 @@
 /* Out of memory: each allocation of a call fails once. */
 #include <malloc.h>
 
+#include "center/own-table.h"
+#include "delivery/prefix.h"
+#include "delivery/topic.h"
 #include "failing-allocator.h"
 #include "requests.h"
 #include "tally.h"
@@ -9,8 +12,15 @@
 static _Thread_local int n_until_failure = -1;
 static _Thread_local bool has_failed;
 
+static _Thread_local void (*at_allocation)(void); /* called by the next one */
+
 static bool allocation_fails(void)
 {
+        void (*call)(void) = at_allocation;
+
+        at_allocation = NULL;
+        if (call)
+                call();
         if (n_until_failure < 0 || n_until_failure-- > 0)
                 return false;
         has_failed = true;
@@ -54,6 +64,10 @@ static void note_owner(const dn_owner *owner, void *context)
         n_owners++;
 }
 
+static void note_bus(dn_center *center, bool is_on_bus, void *context)
+{
+}
+
 static void note_owner_end(void *context)
 {
         n_owners_destroyed++;
@@ -81,6 +95,116 @@ TEST(observersOfOwnersHearTheStateOrAreRefused)
         test_bus_begin();
         CHECK_EQ(observe_owner_and_cancel(), 0);
         CHECK(fail_each(observe_owner_and_cancel) > 2);
+}
+
+static int observe_bus_and_cancel(void)
+{
+        const dn_bus_handler handler = {.invoke = note_bus, .destroy = note_owner_end};
+        unsigned n_destroyed_before = n_owners_destroyed;
+        dn_observer *observer = NULL;
+        int r = dn_center_observe_bus(dn_center_darwin(), &handler, NULL, &observer);
+
+        n_until_failure = -1;
+        CHECK_EQ(r == 0, observer != NULL);
+        tally_drop(observer);
+        WAIT_UNTIL_EQ(n_owners_destroyed, n_destroyed_before + 1);
+        return r;
+}
+
+static int observe_prefix_and_cancel(void)
+{
+        uint64_t n_before = seen.n_destroyed;
+        dn_observer *observer = NULL;
+        int r = dn_center_observe_prefix(dn_center_darwin(), "P", TALLY_HANDLER(&seen), NULL,
+                                         &observer);
+
+        n_until_failure = -1;
+        tally_drop(observer);
+        CHECK_EQ(seen.n_destroyed, n_before + 1);
+        return r;
+}
+
+static dn__topic *prefix;
+
+static void drop_prefix(void)
+{
+        dn__topic_give_back(prefix);
+}
+
+/* Another thread drops it before the memory is there. */
+TEST_NO_BUS(aTableIsNotFollowedForAPrefixThatIsDroppedMeanwhile)
+{
+        static tally first;
+        dn__name name;
+
+        require_failing_allocator();
+        test_bus_use_none();
+        tally_observe(dn_center_darwin(), "first", &first);
+        dn__hub *hub = dn__hub_find(dn_center_darwin());
+        dn__region *region = atomic_load(&hub->member.region);
+        CHECK_EQ(dn__name_init_prefix(&name, "P", DN__REACH_BEYOND), 0);
+        prefix = dn__topic_acquire(hub, &name);
+        at_allocation = drop_prefix;
+        CHECK_EQ(dn__prefix_begin(hub), 0);
+        CHECK(!at_allocation);
+        CHECK(!(atomic_load(&region->table->followers[region->process / 64]) >>
+                        region->process % 64 &
+                1));
+}
+
+static _Atomic unsigned n_runs;
+
+static void note_run(void *argument)
+{
+        n_runs++;
+}
+
+static int enqueue(void)
+{
+        unsigned n_before = n_runs;
+        int r = dn_center_enqueue(dn_center_darwin(), note_run, NULL);
+
+        n_until_failure = -1;
+        if (r == 0)
+                WAIT_UNTIL(n_runs > n_before);
+        CHECK_EQ(n_runs, n_before + (r == 0));
+        return r;
+}
+
+TEST(whatNeedsTheThreadsOfACenterSucceedsCompletelyOrNotAtAll)
+{
+        require_failing_allocator();
+        test_bus_begin();
+        static tally first;
+
+        tally_observe(dn_center_darwin(), "first", &first);
+        CHECK(fail_each(observe_bus_and_cancel) > 2);
+        CHECK(fail_each(observe_prefix_and_cancel) > 2);
+        CHECK(fail_each(enqueue) > 0);
+}
+
+static char next_name[32];
+static unsigned n_observed;
+
+static int observe_next(void)
+{
+        int r = dn_center_observe(dn_center_darwin(), next_name, TALLY_HANDLER(&seen), NULL, NULL);
+
+        n_until_failure = -1;
+        n_observed += r == 0; /* also without what it can do without */
+        return r;
+}
+
+/* Whatever has room for all names grows meanwhile. */
+TEST(everyNameIsRegisteredCompletelyOrNotAtAll)
+{
+        require_failing_allocator();
+        test_bus_begin();
+        for (unsigned i = 0; i < 70; i++) {
+                snprintf(next_name, sizeof next_name, "N.%u", i);
+                CHECK(fail_each(observe_next) > 2);
+        }
+        CHECK_EQ(statistic(DN_STATISTIC_OBSERVERS), n_observed);
 }
 
 TEST(registrationFailsCompletelyOrNotAtAll)
@@ -119,16 +243,84 @@ TEST(observersHearPostsThatRanOutOfMemory)
         WAIT_UNTIL_EQ(seen.n_posts, n_posts + 1);
 }
 
+/* --- Centers -------------------------------------------------------------------------------- */
+
+static const char *address = "none";
+
 static int open_and_close(void)
 {
         dn_center *center = NULL;
-        int r = dn_center_open("none", &center);
+        int r = dn_center_open(address, &center);
 
         if (r == 0)
                 r = dn_center_post(center, "self.x", NULL, NULL, 0);
         n_until_failure = -1;
         dn_center_unref(center);
         return r;
+}
+
+TEST_ON_BUS(aCenterOfABusThatCannotBeOpenedIsRefused)
+{
+        require_failing_allocator();
+        address = test_bus_address(test_bus_begin());
+        CHECK(fail_each(open_and_close) > 2);
+}
+
+/* The thread for inline callbacks begins with the first one. */
+static int open_and_observe(void)
+{
+        dn_center *center = NULL;
+        dn_observer *observer = NULL;
+        int r = dn_center_open("none", &center);
+
+        if (r == 0)
+                r = dn_center_observe(center, "self.x", TALLY_HANDLER(&seen),
+                                      dn_executor_inline(), &observer);
+        n_until_failure = -1;
+        tally_drop(observer);
+        dn_center_unref(center);
+        return r;
+}
+
+TEST_NO_BUS(anInlineObserverNeedsMemoryForItsThread)
+{
+        require_failing_allocator();
+        test_bus_use_none();
+        CHECK(fail_each(open_and_observe) > 4);
+}
+
+static int open_and_ask(void)
+{
+        dn_center *center = NULL;
+        uint64_t value;
+        int r = dn_center_open("none", &center);
+
+        if (r == 0)
+                r = dn_center_get_statistic(center, DN_STATISTIC_OBSERVERS, &value);
+        n_until_failure = -1;
+        dn_center_unref(center);
+        return r;
+}
+
+TEST_NO_BUS(theFirstCenterOfAProcessCanBeClosedWithoutMemory)
+{
+        require_failing_allocator();
+        CHECK(fail_each(open_and_ask) > 1);
+}
+
+static int find_path(void)
+{
+        char path[PATH_MAX];
+        int r = dn__table_copy_path(path);
+
+        return r == -ENOENT ? 0 : r;
+}
+
+TEST_NO_BUS(thePathOfTheTableIsNotFoundWithoutMemory)
+{
+        require_failing_allocator();
+        test_bus_use_none();
+        CHECK(fail_each(find_path) > 0);
 }
 
 TEST_NO_BUS(aCenterThatCannotBeOpenedLeavesNothingBehind)
@@ -171,6 +363,44 @@ TEST_ON_BUS(aRequestThatRanOutOfMemoryIsNotSent)
         CHECK_EQ(test_child_wait(service), 0);
 }
 
+/* Each post is counted, or reported as dropped by the next one. */
+static unsigned post_without_memory(dn_center *center, bool is_suspended)
+{
+        unsigned n_posts = 0;
+
+        for (; has_failed || n_posts == 0; n_posts++) {
+                WAIT_UNTIL(dn_center_is_on_bus(center) == 1);
+                CHECK_EQ(dn_center_set_suspended(center, is_suspended), 0);
+                has_failed = false;
+                n_until_failure = (int)n_posts;
+                CHECK(dn_center_post(center, "N", "object", NULL, 0) >= 0 || has_failed);
+                n_until_failure = -1;
+                CHECK_EQ(dn_center_set_suspended(center, false), 0);
+        }
+        return n_posts;
+}
+
+static _Atomic uint64_t n_heard;
+
+static void note_posts(const dn_event *event, void *context)
+{
+        n_heard += event->n_posts + event->n_dropped;
+}
+
+TEST_ON_BUS(distributedPostsThatRanOutOfMemoryAreReported)
+{
+        require_failing_allocator();
+        test_bus_begin();
+        dn_center *center = dn_center_distributed();
+        uint64_t n_posts = 1;
+
+        observe_ok(center, "N", &(dn_handler){.invoke = note_posts}, NULL);
+        n_posts += post_without_memory(center, false);
+        n_posts += post_without_memory(center, true);
+        post_soon(center, "N");
+        WAIT_UNTIL_EQ(n_heard, n_posts);
+}
+
 static int make_loop(void)
 {
         dn_loop *loop = NULL;
@@ -179,6 +409,23 @@ static int make_loop(void)
         CHECK_EQ(r == 0, loop != NULL);
         dn_loop_close(loop);
         return r;
+}
+
+static void do_nothing(void)
+{
+}
+
+/* The C library has room for some handlers. */
+TEST_NO_BUS(aProcessThatCannotNoticeItsForksHasNoLoop)
+{
+        int n_handlers = 0;
+
+        require_failing_allocator();
+        do
+                n_until_failure = 0;
+        while (pthread_atfork(NULL, NULL, do_nothing) == 0 && n_handlers++ < 10000);
+        n_until_failure = 0;
+        CHECK_EQ(make_loop(), -ENOMEM);
 }
 
 static int build_dict(void)

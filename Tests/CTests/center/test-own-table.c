@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "center/own-table.h"
+#include "delivery/hub.h"
 #include "notify-tally.h"
 
 #define NAME "com.apple.system.test"
@@ -30,6 +31,33 @@ TEST_NO_BUS(aReservedNameIsPostedInTheTableOfItsUser)
         CHECK_EQ(access(path, F_OK), 0);
         CHECK_EQ(dn__table_publish("com.apple.system.unheld", &state, false), -ENOENT);
         CHECK_EQ(dn__table_publish("self.x", NULL, true), -EINVAL);
+}
+
+TEST_NO_BUS(aStateIsAlsoSetInTheTableThatReplacesTheOwn)
+{
+        test_bus_use_none();
+        int token = add_check(NAME);
+
+        dn__region_set_moved(atomic_load(&dn__hub_find(dn_center_darwin())->member.region));
+        CHECK_EQ(dn__table_publish(NAME, &state, false), 0);
+        CHECK_EQ(get_state(token), state);
+}
+
+TEST_NO_BUS(theCountOfANameSaysWhetherItWasPosted)
+{
+        dn__table_count before, after;
+
+        test_bus_use_none();
+        CHECK_EQ(dn__table_read_count(NAME, &before), -ENOENT);
+        (void)add_check(NAME);
+        CHECK_EQ(dn__table_read_count(NAME, &before), 1);
+        CHECK_EQ(dn__table_publish(NAME, NULL, true), 0);
+        CHECK_EQ(dn__table_read_count(NAME, &after), 1);
+        CHECK_EQ(after.generation, before.generation + 1);
+        CHECK(after.region == before.region && after.slot == before.slot &&
+              after.named == before.named);
+        CHECK_EQ(dn__table_read_count("unheld", &after), 0);
+        CHECK_EQ(dn__table_read_count("self.x", &after), -EINVAL);
 }
 
 /* The process has mapped the table as another user. */

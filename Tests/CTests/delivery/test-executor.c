@@ -331,7 +331,55 @@ TEST(queuedPostsThatTheExecutorRefusedAreReported)
         CHECK_EQ(n_dropped, 3);
         tally_drop(observer);
 }
+
+static _Atomic uint64_t n_heard;
+
+static void note_both(const dn_event *event, void *context)
+{
+        n_heard += event->n_posts;
+        note_dropped(event, context);
+}
+
+static void post_large(size_t n_bytes)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+        void *bytes = calloc(1, n_bytes);
+
+        dn_dict_builder_set_data(builder, "data", bytes, n_bytes);
+        AUTO_DICT *user_info = finish(builder);
+        CHECK_EQ(dn_center_post(dn_center_distributed(), "self.x", NULL, user_info, 0), 0);
+        free(bytes);
+}
+
+/* 64 MiB may wait. The last post takes the room of the first two: one piece of work is too many. */
+TEST(aLargePostMayTakeTheRoomOfTwo)
+{
+        static const size_t all[] = { 7, 7, 15, 15, 15, 15 };
+        static _Atomic uint64_t n_dropped;
+        dn_executor executor = begin_host();
+        dn_handler handler = { .invoke = note_both, .context = &n_dropped };
+        dn_observer *observer =
+                observe_ok(dn_center_distributed(), "self.x", &handler, &executor);
+
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+                post_large(all[i] * 1024 * 1024);
+        CHECK_EQ(dn_loop_process(host), 5);
+        CHECK_EQ(n_heard, 4);
+        CHECK_EQ(n_dropped, 2);
+        tally_drop(observer);
+}
 #endif
+
+static void do_nothing(void *argument)
+{
+}
+
+TEST_NO_BUS(theInlineExecutorTakesNoWorkByItself)
+{
+        const dn_executor *executor = dn_executor_inline();
+
+        CHECK_EQ(executor->enqueue(executor->context, do_nothing, NULL), -EINVAL);
+}
 
 /* --- Programs started from a callback --------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* Observers of a prefix hear of registered names through the table, which may be replaced. */
 #include "delivery/prefix.h"
 #include "delivery/topic.h"
+#include "direct/ring.h"
 #include "inside.h"
 #include "member.h"
 #include "record.h"
@@ -36,9 +37,13 @@ TEST_NO_BUS(aTableIsFollowedForAPrefixThatReplacesAnother)
         CHECK_EQ(dn__name_init_prefix(&name, "second", DN__REACH_BEYOND), 0);
         second = dn__topic_acquire(hub, &name);
         CHECK_EQ(dn__prefix_begin(hub), 1);
+        CHECK_EQ(dn__prefix_begin(hub), 0); /* it is followed already */
         CHECK(atomic_load(&region->table->followers[region->process / 64]) >>
                       region->process % 64 & 1);
         dn__topic_give_back(second);
+        dn__hub_lock(hub);
+        CHECK_EQ(dn__prefix_hand(hub, &(dn__post){.name = name}, NULL), 0); /* nobody is left */
+        dn__hub_unlock(hub);
 }
 
 TEST_NO_BUS(withoutABusRegisteredNamesAreHeard)
@@ -58,6 +63,27 @@ TEST_NO_BUS(withoutABusRegisteredNamesAreHeard)
         CHECK_STREQ(seen.text, "com.held\ncom.own\ncom.held\n");
         record_drop(observer, &seen);
         test_child_wait(holder);
+}
+
+/* Another program may have written it. */
+TEST_NO_BUS(whatIsNoNameInTheTableIsNotHeard)
+{
+        static tally seen;
+
+        test_bus_use_none();
+        tally_observe_prefix("", &seen);
+        AUTO_REGION *other = enter_table("none");
+        dn__shm_slot *slot = hold(other, "x");
+        slot->name[0] = 0xff;
+        atomic_fetch_add(&slot->generation, 1);
+        dn__ring_holders(other, slot);
+        WAIT_UNTIL(!dn__ring_is_marked(atomic_load(&dn__hub_find(dn_center_darwin())
+                                                            ->member.region)));
+        slot = hold(other, "y");
+        atomic_fetch_add(&slot->generation, 1);
+        dn__ring_holders(other, slot);
+        WAIT_UNTIL(seen.n_posts > 0);
+        CHECK_EQ(seen.n_posts, 1);
 }
 
 TEST_NO_BUS(aNameThatIsRegisteredLaterIsHeardFromItsFirstPost)

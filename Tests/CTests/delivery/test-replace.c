@@ -1,6 +1,7 @@
 /* Replaces the handler of an observer. */
 #include <pthread.h>
 
+#include "record.h"
 #include "tally.h"
 #include "test-bus.h"
 
@@ -62,6 +63,31 @@ TEST(waitingPostsGoToTheNewHandlerOrItsExecutor)
         test_bus_begin();
         check_waiting("N", NULL, &old[0], &new[0]);
         check_waiting("M", inline_executor, &old[1], &new[1]);
+}
+
+/* They have no place in the order of another executor. */
+TEST_ON_BUS(waitingPostsWithAPayloadAreLostWithTheirExecutor)
+{
+        const dn_executor *inline_executor = dn_executor_inline();
+        static record old, new;
+        dn_observer *before, *after = NULL;
+
+        test_bus_begin();
+        before = record_observe(dn_center_distributed(), &(dn_filter){.name = "N"}, &old);
+        old.blocks = true;
+        for (int i = 0; i < 2; i++)
+                post_ok(dn_center_distributed(), "N");
+        WAIT_UNTIL_EQ(old.n_calls, 1);
+        record_init(&new);
+        CHECK_EQ(dn_observer_replace(before, RECORD_HANDLER(&new), inline_executor, &after), 0);
+        old.blocks = false;
+        WAIT_UNTIL_EQ(old.n_destroyed, 1);
+        CHECK_EQ(old.n_calls, 1);
+        post_ok(dn_center_distributed(), "N");
+        WAIT_UNTIL_EQ(new.n_calls, 1);
+        CHECK_EQ(new.n_may_have_missed, 1);
+        dn_observer_unref(before);
+        tally_drop(after);
 }
 
 #define N_POSTS 20000

@@ -276,4 +276,19 @@ TEST_NO_BUS(waitingPostsAreBoundedInNumberAndBytes)
         check_bounded(large, 10, 4);
 }
 
+TEST_ON_BUS(aClosedCenterForgetsWhatItKept)
+{
+        test_bus *bus = test_bus_begin();
+        dn_center *closed = open_distributed(test_bus_address(bus));
+        static record seen;
+        dn_observer *observer = observe_with(closed, DN_SUSPENSION_HOLD, &seen);
+
+        CHECK_EQ(dn_center_set_suspended(closed, true), 0);
+        CHECK(post_number(closed, NAME, NULL, 1) >= 0);
+        record_drop(observer, &seen);
+        dn_center_unref(closed);
+        CHECK_EQ(dn_shutdown(), 0);
+        CHECK_EQ(seen.n_calls, 0);
+}
+
 TEST_MAIN()

@@ -1,5 +1,7 @@
 /* A name that gets its slot in the shared table after its observer. */
 
+#include "center/table.h"
+#include "delivery/topic.h"
 #include "member.h"
 #include "notify-tally.h"
 #include "roles.h"
@@ -122,6 +124,30 @@ TEST_ON_BUS(lateSlotReceivesTheStateOfItsProcess)
         CHECK_EQ(ask(child, "set 7"), 0);
         CHECK_EQ(get_state(early), 7);
         end_member(child);
+}
+
+/* The last observer leaves while the slot is being taken. */
+TEST_NO_BUS(aSlotThatComesAfterTheLastObserverIsNotKept)
+{
+        static tally kept, gone;
+        dn__name name;
+        dn__topic *topic;
+
+        test_bus_use_none();
+        tally_observe(dn_center_darwin(), "kept", &kept);
+        dn_observer *observer = tally_observe(dn_center_darwin(), "late", &gone);
+        dn__hub *hub = dn__hub_find(dn_center_darwin());
+        dn__region *region = atomic_load(&hub->member.region);
+        CHECK_EQ(dn__name_init(&name, "late", DN__REACH_BEYOND), 0);
+        topic = dn__topic_acquire(hub, &name);
+        dn__topic_ref(topic);
+        tally_drop(observer);
+        dn__topic_give_back(topic);
+        CHECK(dn__table_take_slot(topic, dn__clock_after_us(DN__SLOT_TIMEOUT_US)));
+        CHECK(!(atomic_load(&find(region, "late")->holders[region->process / 64]) >>
+                        region->process % 64 &
+                1));
+        dn__topic_unref(topic);
 }
 
 TEST_MAIN()

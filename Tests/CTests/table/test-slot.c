@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -57,6 +58,39 @@ TEST_NO_BUS(onlyNamesWithASlotAreCounted)
         CHECK_EQ(count_post_of(holder, "x"), before + 2);
         CHECK_EQ(count_post_of(poster, "y"), 0);
         CHECK_EQ(dn__slot_get_generation(slot), before + 2);
+}
+
+TEST_NO_BUS(aSlotWithoutATagHasNoName)
+{
+        AUTO_REGION *region = open_region("key");
+        dn__shm_slot *slot = hold(region, "x");
+        char text[DN__SLOT_NAME_BYTES];
+        dn__name found;
+
+        CHECK(dn__slot_read_name(region, (size_t)position(region, slot), text, &found));
+        CHECK_STREQ(found.text, "x");
+        region->table->tags[position(region, slot)] = 0;
+        CHECK(!dn__slot_read_name(region, (size_t)position(region, slot), text, &found));
+}
+
+#define N_MOVES 200000
+
+static void *leave_often(void *region)
+{
+        for (int i = 0; i < N_MOVES; i++)
+                dn__region_set_moved(region);
+        return NULL;
+}
+
+/* The number is odd while a table counts as left. */
+TEST_NO_BUS(eachMoveOfTwoThreadsIsCounted)
+{
+        AUTO_REGION *region = open_region("key");
+        pthread_t thread = test_start_thread(leave_often, region);
+
+        (void)leave_often(region);
+        pthread_join(thread, NULL);
+        CHECK_EQ(dn__region_get_moved(region), 4 * N_MOVES - 1);
 }
 
 TEST_NO_BUS(namesWithTheSameHashAreDistinct)
@@ -163,6 +197,7 @@ static void hold_names(dn__region *region)
 {
         for (size_t i = 0; i < 6; i++)
                 CHECK(hold(region, names[i]) != NULL);
+        region->table->owners[set_of("other")] = region->owner; /* it dies there */
 }
 
 TEST_NO_BUS(nextProcessOfAnEntryStartsClean)
@@ -179,6 +214,7 @@ TEST_NO_BUS(nextProcessOfAnEntryStartsClean)
         CHECK_EQ(heir->process, process);
         for (size_t i = 0; i < 6; i++)
                 CHECK(!holds(region, find(region, names[i]), process));
+        CHECK_EQ(table->owners[set_of("other")], 0);
         CHECK_EQ(table->marks[process][3], 0);
         CHECK_EQ(table->processes[process].marked[0], 0);
         CHECK(holds(region, hold(heir, "b"), process));
@@ -348,6 +384,44 @@ TEST_NO_BUS(waitForASetOfAStoppedOwnerTimesOut)
         CHECK(hold(b, "x") == NULL);
         a->table->owners[set] = 0;
         CHECK(hold(b, "x") != NULL);
+}
+
+static dn__region *loser; /* another process takes each room that it finds; NULL: none is taken */
+static dn__shm_slot *taken;
+static int n_taken;
+
+#if !TEST_HAS_SANITIZER
+/* Overrides libc's: called for the memory of the room. */
+int madvise(void *memory, size_t n_bytes, int advice)
+{
+        dn__region *region = loser;
+
+        if (region && memory >= (void *)region->table->slots) {
+                dn__shm_slot *before = taken;
+                char name[64] = "";
+
+                loser = NULL;
+                name_in_set_of("x", n_taken++, name);
+                taken = hold(late, name);
+                dn__slot_release(late, before);
+                loser = region;
+        }
+        return (int)syscall(SYS_madvise, memory, n_bytes, advice);
+}
+#endif
+
+TEST_NO_BUS(aProcessWhoseRoomIsAlwaysTakenGivesUp)
+{
+        AUTO_REGION *region = open_region("key");
+
+        SKIP_IF(TEST_HAS_SANITIZER, "a sanitizer has system calls of its own");
+        late = open_region("key");
+        loser = region;
+        CHECK(hold(region, "x") == NULL);
+        CHECK(n_taken > 1);
+        loser = NULL;
+        CHECK(hold(region, "x") != NULL);
+        dn__region_close(late);
 }
 
 #define N_CROWD 30
