@@ -2,8 +2,6 @@
 #include "calls/message.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 #include "calls/names.h"
 #include "darwinnotify/call.h"
 #include "darwinnotify/service.h"
+#include "util/stream.h"
 #include "util/text.h"
 
 /* --- Reading ------------------------------------------------------------------------------ */
@@ -147,26 +146,8 @@ static const char standard[] =
         "<arg name=\"serial\" type=\"u\" direction=\"in\"/></method>\n"
         " </interface>\n";
 
-/* A text that is being written. */
-typedef struct description {
-        FILE *file;
-        char *bytes;
-        size_t n_bytes;
-        bool lacks_memory; /* the file itself does not remember that */
-} description;
-
-__attribute__((format(printf, 2, 3)))
-static void put(description *text, const char *format, ...)
-{
-        va_list arguments;
-
-        va_start(arguments, format);
-        text->lacks_memory = vfprintf(text->file, format, arguments) < 0 || text->lacks_memory;
-        va_end(arguments);
-}
-
 /* The kinds of one interface follow each other. */
-static void write_kinds(description *text, const char *const *kinds, size_t n_kinds)
+static void write_kinds(FILE *text, const char *const *kinds, size_t n_kinds)
 {
         char last[DN__CALL_NAME_BYTES] = "", interface[DN__CALL_NAME_BYTES];
 
@@ -174,55 +155,40 @@ static void write_kinds(description *text, const char *const *kinds, size_t n_ki
                 const char *member = dn__kind_split(kinds[i], interface);
 
                 if (strcmp(interface, last) != 0)
-                        put(text, "%s <interface name=\"%s\">\n", *last ? " </interface>\n" : "",
-                            interface);
-                put(text,
-                    "  <method name=\"%s\">"
-                    "<arg name=\"arguments\" type=\"a{sv}\" direction=\"in\"/>"
-                    "<arg name=\"response\" type=\"v\" direction=\"out\"/></method>\n",
-                    member);
+                        (void)fprintf(text, "%s <interface name=\"%s\">\n",
+                                      *last ? " </interface>\n" : "", interface);
+                (void)fprintf(text,
+                              "  <method name=\"%s\">"
+                              "<arg name=\"arguments\" type=\"a{sv}\" direction=\"in\"/>"
+                              "<arg name=\"response\" type=\"v\" direction=\"out\"/></method>\n",
+                              member);
                 memcpy(last, interface, sizeof(last));
         }
         if (n_kinds)
-                put(text, " </interface>\n");
-}
-
-static bool begin_text(description *text)
-{
-        *text = (description){ 0 };
-        text->file = open_memstream(&text->bytes, &text->n_bytes);
-        if (text->file)
-                put(text, "%s", doctype);
-        return text->file;
-}
-
-/* Closes the text; returns NULL if anything of it was not written. */
-static char *finish_text(description *text)
-{
-        put(text, "</node>\n");
-        if (fclose(text->file) == 0 && !text->lacks_memory)
-                return text->bytes;
-        free(text->bytes);
-        return NULL;
+                (void)fputs(" </interface>\n", text);
 }
 
 char *dn__introspection_new(const char *const *kinds, size_t n_kinds)
 {
-        description text;
+        dn__stream text;
+        FILE *stream = dn__stream_open(&text);
 
-        if (!begin_text(&text))
+        if (!stream)
                 return NULL;
-        put(&text, "%s", standard);
-        write_kinds(&text, kinds, n_kinds);
-        return finish_text(&text);
+        (void)fprintf(stream, "%s%s", doctype, standard);
+        write_kinds(stream, kinds, n_kinds);
+        (void)fputs("</node>\n", stream);
+        return dn__stream_close(stream, &text);
 }
 
 char *dn__introspection_new_parent(const char *child)
 {
-        description text;
+        dn__stream text;
+        FILE *stream = dn__stream_open(&text);
 
-        if (!begin_text(&text))
+        if (!stream)
                 return NULL;
-        put(&text, " <node name=\"%.*s\"/>\n", (int)strcspn(child, "/"), child);
-        return finish_text(&text);
+        (void)fprintf(stream, "%s <node name=\"%.*s\"/>\n</node>\n", doctype,
+                      (int)strcspn(child, "/"), child);
+        return dn__stream_close(stream, &text);
 }

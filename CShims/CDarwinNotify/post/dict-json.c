@@ -9,6 +9,7 @@
 
 #include "post/dict.h"
 #include "util/clock.h"
+#include "util/stream.h"
 
 static void write_container(FILE *out, const dn__container *container, bool is_dict);
 
@@ -112,12 +113,9 @@ static void write_container(FILE *out, const dn__container *container, bool is_d
 char *dn_dict_copy_json(const dn_dict *dict)
 {
         locale_t before, c_locale;
-        char *text = NULL;
-        size_t n_bytes;
-        bool is_whole;
-        FILE *out;
+        dn__stream text;
+        FILE *out = dict ? dn__stream_open(&text) : NULL;
 
-        out = dict ? open_memstream(&text, &n_bytes) : NULL;
         if (!out)
                 return NULL;
         /* JSON requires a decimal point, whatever the host's locale uses. */
@@ -126,9 +124,5 @@ char *dn_dict_copy_json(const dn_dict *dict)
         write_container(out, &dict->container, true);
         (void)uselocale(before);
         freelocale(c_locale);
-        is_whole = !ferror(out);
-        if (fclose(out) == 0 && is_whole)
-                return text;
-        free(text);
-        return NULL;
+        return dn__stream_close(out, &text);
 }

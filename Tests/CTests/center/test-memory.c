@@ -428,6 +428,35 @@ TEST_NO_BUS(aProcessThatCannotNoticeItsForksHasNoLoop)
         CHECK_EQ(make_loop(), -ENOMEM);
 }
 
+static dn_dict *long_dict;
+static char *whole_json;
+
+static int copy_json(void)
+{
+        char *text = dn_dict_copy_json(long_dict);
+
+        n_until_failure = -1;
+        CHECK(!text || strcmp(text, whole_json) == 0);
+        free(text);
+        return text ? 0 : -ENOMEM;
+}
+
+/* The text is longer than a stream has room for at first. */
+TEST_NO_BUS(aDictionaryIsWrittenWhollyOrNotAtAll)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+
+        require_failing_allocator();
+        for (int i = 0; i < 5000; i++)
+                dn_dict_builder_set_int64(builder, FORMAT("key %d", i), i);
+        long_dict = finish(builder);
+        whole_json = dn_dict_copy_json(long_dict);
+        CHECK(whole_json && strlen(whole_json) > 50000);
+        CHECK(fail_each(copy_json) > 3);
+        free(whole_json);
+        dn_dict_unref(long_dict);
+}
+
 static int build_dict(void)
 {
         dn_dict_builder *builder = dn_dict_builder_new();
