@@ -28,15 +28,16 @@ static void call_observers(dn__hub *hub, const dn__name *name, const dn__post *p
                 .sender = &hub->own,
         };
         uint64_t called_id = 0;
-        dn__cursor cursor;
+        dn__cursor cursor = { .queue = queue };
+        dn_observer *observer;
 
         if (!queue)
                 return;
-        for (dn__cursor_init(&cursor, queue); cursor.at; dn__cursor_advance(&cursor)) {
-                if (!is_addressed(cursor.at, post, called_id, last_id))
+        while ((observer = dn__cursor_next(&cursor))) {
+                if (!is_addressed(observer, post, called_id, last_id))
                         continue;
-                called_id = cursor.at->id;
-                dn__delivery_invoke(cursor.at, &event);
+                called_id = observer->id;
+                dn__delivery_invoke(observer, &event);
         }
         dn__post_queue_unref(queue);
 }

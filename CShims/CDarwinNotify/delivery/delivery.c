@@ -36,22 +36,17 @@ static void run_handler(void *context)
         invocations = invocation->outer;
 }
 
-/* The generation of the last post that the observer has received; 0 if no table counts them. For a
- * probe, so unused in a library without probes. */
-static __attribute__((unused)) uint64_t generation_of(const dn_observer *observer) DN__HUB_LOCKED
-{
-        const dn__topic *topic = observer->queue->topic;
-
-        return topic->slot ? topic->generation - (topic->sequence - observer->seen) : 0;
-}
-
 void dn__delivery_invoke(dn_observer *observer, const dn_event *event)
 {
-        dn__hub *hub = observer->queue->topic->hub;
+        const dn__topic *topic = observer->queue->topic;
+        dn__hub *hub = topic->hub;
         invocation invocation = { observer, event, invocations };
 
         observer->n_running++;
-        DN__PROBE(deliver_start, event->name, generation_of(observer), event->n_posts);
+        /* The generation of the last post that the observer has received. */
+        DN__PROBE(deliver_start, event->name,
+                  topic->slot ? topic->generation - (topic->sequence - observer->seen) : 0,
+                  event->n_posts);
         dn__hub_unlock(hub);
         /* Posters of the local center call the handlers themselves, also while they exit. */
         if (observer->queue->executor)
@@ -67,26 +62,6 @@ void dn__delivery_invoke(dn_observer *observer, const dn_event *event)
 
 /* --- Walking the list ---------------------------------------------------------------------- */
 
-static void cursor_move(dn__cursor *cursor, dn__link *link) DN__HUB_LOCKED
-{
-        cursor->at = NULL;
-        for (; link != &cursor->queue->observers; link = link->next) {
-                dn_observer *observer = DN__CONTAINER(link, dn_observer, link);
-
-                if (observer->is_cancelled)
-                        continue;
-                observer->n_pins++;
-                cursor->at = observer;
-                return;
-        }
-}
-
-void dn__cursor_init(dn__cursor *cursor, dn__post_queue *queue)
-{
-        cursor->queue = queue;
-        cursor_move(cursor, queue->observers.next);
-}
-
 /* Ends a delivery that is positioned on an observer: it was one of its pins. */
 static void leave(dn_observer *left) DN__HUB_LOCKED
 {
@@ -100,12 +75,23 @@ static void leave(dn_observer *left) DN__HUB_LOCKED
         dn__hub_lock(hub);
 }
 
-void dn__cursor_advance(dn__cursor *cursor)
+dn_observer *dn__cursor_next(dn__cursor *cursor)
 {
-        dn_observer *left = cursor->at;
+        dn__link *end = &cursor->queue->observers;
+        dn_observer *left = cursor->at, *next = NULL;
 
-        cursor_move(cursor, left->link.next);
-        leave(left);
+        for (dn__link *link = left ? left->link.next : end->next; link != end && !next;
+             link = link->next) {
+                next = DN__CONTAINER(link, dn_observer, link);
+                if (next->is_cancelled)
+                        next = NULL;
+                else
+                        next->n_pins++;
+        }
+        cursor->at = next;
+        if (left)
+                leave(left);
+        return next;
 }
 
 /* --- On the executor ----------------------------------------------------------------------- */
@@ -160,12 +146,13 @@ static void deliver(dn__post_queue *queue, const dn__queue_item *item) DN__HUB_L
                 .object = post ? post->body.object : NULL,
                 .user_info = post ? post->body.user_info : NULL,
         };
-        dn__cursor cursor;
+        dn__cursor cursor = { .queue = queue };
+        dn_observer *observer;
 
-        for (dn__cursor_init(&cursor, queue); cursor.at; dn__cursor_advance(&cursor))
-                if (receive(cursor.at, item, &event)) {
+        while ((observer = dn__cursor_next(&cursor)))
+                if (receive(observer, item, &event)) {
                         event.sender = event.n_posts == 1 ? sender : NULL;
-                        dn__delivery_invoke(cursor.at, &event);
+                        dn__delivery_invoke(observer, &event);
                 }
 }
 

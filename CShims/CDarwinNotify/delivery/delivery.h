@@ -7,15 +7,12 @@
  * any observer may be removed while a handler runs. */
 typedef struct dn__cursor {
         dn__post_queue *queue;
-        dn_observer *at; /* NULL: past the end */
+        dn_observer *at; /* NULL: before the first */
 } dn__cursor;
 
-/* Moves the cursor to the first live observer. */
-void dn__cursor_init(dn__cursor *cursor, dn__post_queue *queue) DN__HUB_LOCKED;
-
-/* Moves the cursor to the next observer. Releases the lock briefly if that ends the previous
- * one. */
-void dn__cursor_advance(dn__cursor *cursor) DN__HUB_LOCKED;
+/* Moves the cursor to the next live observer, and returns it; NULL at the end. Releases the lock
+ * briefly if that ends the observer before. */
+dn_observer *dn__cursor_next(dn__cursor *cursor) DN__HUB_LOCKED;
 
 /* Invokes the observer that a delivery is positioned on. Releases the lock meanwhile. */
 void dn__delivery_invoke(dn_observer *observer, const dn_event *event) DN__HUB_LOCKED;

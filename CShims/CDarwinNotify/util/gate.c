@@ -52,7 +52,7 @@ dn__gate_pass dn__gate_enter(dn__gate_kind kind)
         dn__gate_pass pass = { 0 };
 
         (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &pass.cancel_state);
-        if (depth++ > 0 || dn__thread_is_ours())
+        if (depth++ > 0 || dn__thread_is_ours)
                 return pass;
         (void)pthread_once(&once, register_fork_handler);
         pass.counter = &get_line()->n_inside[kind];
@@ -83,7 +83,7 @@ void dn__gate_keep_no_more(dn__gate_kind kind)
 
 bool dn__gate_is_inside(void)
 {
-        return depth > 0 || dn__thread_is_ours();
+        return depth > 0 || dn__thread_is_ours;
 }
 
 bool dn__gate_has_others(dn__gate_kind kind)

@@ -37,14 +37,6 @@ static void init_host(void *state)
         dn__condition_init(&host->changed);
 }
 
-/* NULL: there is no memory to count them. */
-static host *get_host(void)
-{
-        host *found = dn__per_process_find(&shared);
-
-        return found ? found : dn__process_state_get(&shared, sizeof(host), init_host);
-}
-
 /* Wakes a thread that exits. */
 static void wake_exit(host *host)
 {
@@ -73,9 +65,12 @@ static void run(dn__host_fn function, void *context)
 /* Counted before it checks: either dn__host_end() waits for it, or it sees the end. */
 bool dn__host_run(dn__host_fn function, void *context, bool may_be_late)
 {
-        host *host = get_host();
+        host *host = dn__per_process_find(&shared);
         bool is_called;
 
+        if (!host)
+                host = dn__process_state_get(&shared, sizeof(*host), init_host);
+        /* NULL: there is no memory to count it. */
         depth++;
         if (host)
                 (void)atomic_fetch_add(&host->n_running, 1);

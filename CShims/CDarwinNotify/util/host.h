@@ -33,7 +33,7 @@ static inline bool dn__host_handle(dn__host_fn handler, void *context)
 static inline void dn__host_release(dn__host_fn hook, void *context)
 {
         if (hook)
-                (void)dn__host_run(hook, context, !dn__thread_is_ours());
+                (void)dn__host_run(hook, context, !dn__thread_is_ours);
 }
 
 /* Notices when exit() begins. Idempotent. */

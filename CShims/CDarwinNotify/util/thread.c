@@ -35,12 +35,7 @@ typedef struct threads {
 
 static _Atomic(dn__per_process *) shared;
 
-static _Thread_local bool is_ours;
-
-bool dn__thread_is_ours(void)
-{
-        return is_ours;
-}
+_Thread_local bool dn__thread_is_ours;
 
 /* --- The threads of this process -------------------------------------------------------------- */
 
@@ -82,7 +77,7 @@ static void *thread_main(void *argument)
 {
         thread *thread = argument;
 
-        is_ours = true;
+        dn__thread_is_ours = true;
         /* Only a callback could cancel it, leaving the library's locks held. */
         (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
         (void)pthread_setname_np(pthread_self(), thread->name);

@@ -10,8 +10,8 @@
  * many threads. */
 int dn__thread_start(const char *name, void (*run)(void *context), void *context);
 
-/* Returns whether the caller is one of the library's threads. */
-bool dn__thread_is_ours(void);
+/* Whether the caller is one of the library's threads. */
+extern _Thread_local bool dn__thread_is_ours;
 
 /* Joins the threads that have ended. A thread that ends later is not joined. */
 void dn__thread_at_exit(void);
