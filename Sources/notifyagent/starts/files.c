@@ -103,7 +103,7 @@ static int compare_entries(const void *left, const void *right)
         return r ? r : (a->folder > b->folder) - (a->folder < b->folder);
 }
 
-static void format_path(const list *list, const entry *entry, char ret_path[PATH_MAX])
+static void format_entry_path(const list *list, const entry *entry, char ret_path[PATH_MAX])
 {
         (void)snprintf(ret_path, PATH_MAX, "%s/%s", list->folders[entry->folder], entry->name);
 }
@@ -120,7 +120,7 @@ static void follow_aliases(list *list)
 
                 if (entry->is_link)
                         continue;
-                format_path(list, entry, path);
+                format_entry_path(list, entry, path);
                 n_bytes = readlink(path, target, sizeof(target) - 1);
                 if (n_bytes <= 0)
                         continue;
@@ -150,12 +150,12 @@ static size_t take_name(const list *list, size_t first,
         file file = { .name = entry->name };
         size_t n = 1;
 
-        format_path(list, entry, file.path);
+        format_entry_path(list, entry, file.path);
         file.is_masked = is_mask(file.path);
         for (; first + n < list->n && strcmp(entry[n].name, entry->name) == 0; n++) {
                 file.is_enabled |= entry[n].is_link;
                 if (n == 1 && file.is_masked && !entry[n].is_link)
-                        format_path(list, &entry[n], file.path); /* the file it hides */
+                        format_entry_path(list, &entry[n], file.path); /* the file it hides */
         }
         if (!entry->is_link)
                 each(&file, context);

@@ -19,7 +19,7 @@
 
 /* --- The file -------------------------------------------------------------------------------- */
 
-static int format_path(const char *file, char ret_path[PATH_MAX])
+static int format_note_path(const char *file, char ret_path[PATH_MAX])
 {
         const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
         int n;
@@ -54,7 +54,7 @@ static FILE *open_new(char *path)
 
 /* --- Reading --------------------------------------------------------------------------------- */
 
-static bool read_line(FILE *stream, char **line, size_t *room)
+static bool read_note_line(FILE *stream, char **line, size_t *room)
 {
         ssize_t n = getdelim(line, room, '\0', stream);
 
@@ -66,7 +66,7 @@ static bool read_head(note *note, FILE *stream, char **line, size_t *room)
         char word[8];
         int at = 0;
 
-        if (!read_line(stream, line, room) ||
+        if (!read_note_line(stream, line, room) ||
             sscanf(*line, "%7s %" SCNu64 "%n", word, &note->started_us, &at) != 2 || !at)
                 return false;
         note->may_have_missed = strcmp(word, OPEN_FOR_MISSED) == 0;
@@ -90,14 +90,14 @@ static void read_name(note *note, const char *line)
 void note_read(note *note, const char *unit)
 {
         char path[PATH_MAX], *line = NULL;
-        FILE *stream = format_path(unit, path) == 0 ? fopen(path, "re") : NULL;
+        FILE *stream = format_note_path(unit, path) == 0 ? fopen(path, "re") : NULL;
         size_t room = 0;
 
         *note = (struct note){ 0 };
         if (!stream)
                 return;
         note->exists = read_head(note, stream, &line, &room);
-        while (note->exists && read_line(stream, &line, &room))
+        while (note->exists && read_note_line(stream, &line, &room))
                 read_name(note, line);
         free(line);
         (void)fclose(stream);
@@ -126,10 +126,10 @@ int note_write(note *note, const char *unit)
 {
         char path[PATH_MAX], new[PATH_MAX];
         FILE *stream;
-        int r = format_path(unit, path);
+        int r = format_note_path(unit, path);
 
         if (r == 0)
-                r = format_path(".new", new); /* only one agent writes */
+                r = format_note_path(".new", new); /* only one agent writes */
         if (r < 0)
                 return r;
         stream = open_new(new);

@@ -264,7 +264,7 @@ static int on_state(sd_bus_message *reply, void *context, sd_bus_error *error)
         return 0;
 }
 
-static void drop_rules(start *start)
+static void stop_hearing(start *start)
 {
         for (size_t i = 0; i < 2; i++)
                 start->rules[i] = sd_bus_slot_unref(start->rules[i]);
@@ -277,7 +277,7 @@ static int hear(start *start)
 
         if (start->rules[1])
                 return 0;
-        drop_rules(start);
+        stop_hearing(start);
         r = manager_hear_jobs(start->frame.manager, &start->rules[0], on_job_removed, start);
         return r < 0 ? r
                      : manager_hear_state(start->frame.manager, start->path, &start->rules[1],
@@ -291,7 +291,7 @@ void start_go(start *start)
         if (start->call || start->job || start->timer)
                 return;
         if (!start->is_due) {
-                drop_rules(start);
+                stop_hearing(start);
                 return;
         }
         if (!start->frame.manager->is_there)
@@ -312,7 +312,7 @@ void start_lose_manager(start *start)
         start->call = sd_bus_slot_unref(start->call);
         free(start->job);
         start->job = NULL;
-        drop_rules(start);
+        stop_hearing(start);
         if (!start->frame.note->is_open)
                 return;
         be_due(start, start->frame.note->cause, start->frame.note->may_have_missed);
@@ -324,7 +324,7 @@ void start_deinit(start *start)
 {
         start_cancel(start);
         start->call = sd_bus_slot_unref(start->call);
-        drop_rules(start);
+        stop_hearing(start);
         free(start->job);
         free(start->cause);
         free(start->path);

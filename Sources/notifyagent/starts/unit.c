@@ -170,7 +170,7 @@ static void ignore(unit *unit)
 
 /* --- Its files ------------------------------------------------------------------------------- */
 
-static const char *find_fault(const file *file, const section *section)
+static const char *find_obstacle(const file *file, const section *section)
 {
         if (strstr(file->name, "@."))
                 return "it is a template";
@@ -205,7 +205,7 @@ void unit_take(unit *unit, const file *file, section *section)
 {
         if (section)
                 take_section(unit, section);
-        unit->fault = find_fault(file, &unit->section);
+        unit->fault = find_obstacle(file, &unit->section);
         if (unit->fault)
                 ignore(unit);
         else if (unit->n_listeners == 0 && agent_posts(unit->agent))
