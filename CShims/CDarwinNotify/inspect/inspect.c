@@ -1,4 +1,4 @@
-/* Lists the names in a table that living processes hold. */
+/* The public functions that inspect a table. */
 #include "darwinnotify/inspect.h"
 
 #include <errno.h>
@@ -33,19 +33,19 @@ static int open_table(const char *bus, char ret_path[PATH_MAX])
 int dn_find_table(const char *bus, char **ret_path)
 {
         DN__GATE();
-        char path[PATH_MAX];
-        int fd;
+        int fd DN__CLOSES = -1;
+        char path[PATH_MAX], *copy;
 
         if (!ret_path)
                 return -EINVAL;
         fd = open_table(bus, path);
         if (fd < 0)
                 return fd;
-        *ret_path = strdup(path);
-        if (*ret_path)
-                return fd;
-        (void)close(fd);
-        return -ENOMEM;
+        copy = strdup(path);
+        if (!copy)
+                return -ENOMEM;
+        *ret_path = copy;
+        return DN__TAKE_DESCRIPTOR(fd);
 }
 
 int dn_read_table(int fd, const dn_table_reader *reader)
@@ -65,8 +65,9 @@ int dn_list_names(const char *bus, int (*each)(const dn_name_record *record, voi
 {
         DN__GATE();
         dn_table_reader reader = { .name = each, .context = context };
+        int fd DN__CLOSES = -1;
+        int r;
         char path[PATH_MAX];
-        int fd, r;
 
         if (!each)
                 return -EINVAL;
@@ -74,6 +75,5 @@ int dn_list_names(const char *bus, int (*each)(const dn_name_record *record, voi
         if (fd < 0)
                 return fd == -ENOENT ? 0 : fd;
         r = dn__table_read(fd, &reader);
-        (void)close(fd);
         return r == -ENODATA ? 0 : r;
 }

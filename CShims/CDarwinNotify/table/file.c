@@ -1,4 +1,4 @@
-/* The file of a table: finds it, makes it, judges it.
+/* The file of a table.
  *
  * A table is made once, under a name of its own, and linked complete: a second maker uses the first
  * one's. No process removes a table that it is in. A process may be stopped anywhere in here
@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +16,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "table/directory.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/debug.h"
 #include "util/failure.h"
 #include "util/hash.h"
 
 #define PREFIX "table"
-#define NAME_BYTES 40
+#define NAME_BYTES DN__DIRECTORY_NAME_BYTES
 
 /* The sticky bit protects it from age-based cleanup, as the XDG_RUNTIME_DIR specification
  * provides. */
@@ -67,101 +68,6 @@ bool dn__claim_is_taken(int fd, unsigned first, unsigned n)
         struct flock lock = lock_of(first, n);
 
         return fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
-}
-
-/* --- Directories --------------------------------------------------------------------------- */
-
-/* In /dev/shm anyone may have taken a name, deliberately, or as root in a user namespace or under
- * fakeroot, so there are several. */
-enum { BESIDE_SOCKET, OF_ENVIRONMENT, OF_USER, IN_MEMORY, N_CHOICES = IN_MEMORY + 4 };
-
-static bool format_beside_socket(const char *key, char ret_path[PATH_MAX])
-{
-        static const char prefix[] = "unix:path=";
-        const char *path = key + strlen(prefix);
-
-        if (strncmp(key, prefix, strlen(prefix)) != 0 || *path != '/' || strpbrk(path, "%,;"))
-                return false;
-        return snprintf(ret_path, PATH_MAX, "%.*s/darwin-notify",
-                        (int)(strrchr(path, '/') - path), path) < PATH_MAX;
-}
-
-/* Formats the path of one choice of directory. Returns false if there is none for the key. */
-static bool format_choice(const char *key, unsigned choice, uid_t user, char ret_path[PATH_MAX])
-{
-        const char *runtime;
-
-        switch (choice) {
-        case BESIDE_SOCKET:
-                return format_beside_socket(key, ret_path);
-        case OF_ENVIRONMENT:
-                runtime = secure_getenv("XDG_RUNTIME_DIR");
-                return runtime && runtime[0] == '/' &&
-                       snprintf(ret_path, PATH_MAX, "%s/darwin-notify", runtime) < PATH_MAX;
-        case OF_USER:
-                return snprintf(ret_path, PATH_MAX, "/run/user/%u/darwin-notify", user) > 0;
-        case IN_MEMORY:
-                return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%u", user) > 0;
-        default:
-                return snprintf(ret_path, PATH_MAX, "/dev/shm/darwin-notify-%u.%u", user,
-                                choice - IN_MEMORY) > 0;
-        }
-}
-
-/* As format_choice(), but also false if an earlier choice is the same directory. */
-static bool format_directory(const char *key, unsigned choice, uid_t user, char ret_path[PATH_MAX])
-{
-        char earlier[PATH_MAX];
-
-        if (!format_choice(key, choice, user, ret_path))
-                return false;
-        for (unsigned i = 0; choice < IN_MEMORY && i < choice; i++)
-                if (format_choice(key, i, user, earlier) && strcmp(earlier, ret_path) == 0)
-                        return false;
-        return strlen(ret_path) + NAME_BYTES < PATH_MAX;
-}
-
-/* Anyone may create names in /dev/shm, so there only the directory itself is checked. */
-static bool has_private_parent(unsigned choice, uid_t user, const char *directory)
-{
-        mode_t forbidden = choice == BESIDE_SOCKET ? 077 : 0;
-        char copy[PATH_MAX];
-        struct stat status;
-
-        if (choice >= IN_MEMORY)
-                return true;
-        return stat(dirname(strcpy(copy, directory)), &status) == 0 && S_ISDIR(status.st_mode) &&
-               status.st_uid == user && !(status.st_mode & forbidden);
-}
-
-/* Returns whether a process of this user can have a table there. */
-static bool is_usable(unsigned choice, uid_t user, const char *directory)
-{
-        struct stat status;
-
-        return lstat(directory, &status) == 0 && S_ISDIR(status.st_mode) &&
-               status.st_uid == user && has_private_parent(choice, user, directory);
-}
-
-/* Another user may have created it first, or put a link there: checks what was actually opened.
- * Returns a descriptor, -EACCES if it is not private, or the error of a system call. */
-static int open_directory(unsigned choice, uid_t user, const char *path, bool may_make)
-{
-        struct stat status;
-        int fd;
-
-        if (!has_private_parent(choice, user, path))
-                return -EACCES;
-        if (may_make && mkdir(path, 0700) < 0 && errno != EEXIST)
-                return dn__failed("mkdir");
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0)
-                return errno == ELOOP || errno == ENOTDIR ? -EACCES : dn__failed("open");
-        if (fstat(fd, &status) == 0 && status.st_uid == user &&
-            (!(status.st_mode & 077) || fchmod(fd, 0700) == 0))
-                return fd;
-        (void)close(fd);
-        return -EACCES;
 }
 
 /* --- Judging ------------------------------------------------------------------------------- */
@@ -213,14 +119,11 @@ static bool is_lack(int error)
  * table of this version or cannot be opened. */
 static int open_existing(int directory, const char *name)
 {
-        int fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        int fd DN__CLOSES = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
         if (fd < 0)
                 return errno == ENOENT || is_lack(errno) ? -errno : -EINVAL;
-        if (is_table(fd))
-                return fd;
-        (void)close(fd);
-        return -EINVAL;
+        return is_table(fd) ? DN__TAKE_DESCRIPTOR(fd) : -EINVAL;
 }
 
 /* --- Making -------------------------------------------------------------------------------- */
@@ -282,7 +185,8 @@ static void format_temporary(char ret_name[NAME_BYTES])
 static int make(int directory, const char *name)
 {
         char temporary[NAME_BYTES];
-        int fd, r;
+        int fd DN__CLOSES = -1;
+        int r;
 
         format_temporary(temporary);
         fd = openat(directory, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -296,40 +200,36 @@ static int make(int directory, const char *name)
         if (r == 0 && linkat(directory, temporary, directory, name, 0) < 0 && errno != EEXIST)
                 r = dn__failed("linkat");
         (void)unlinkat(directory, temporary, 0);
-        (void)close(fd);
         return r;
 }
 
 /* A process that enters it at this moment is in a removed table, and will notice. */
 static void remove_if_unused(int directory, const char *name)
 {
-        int fd = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        int fd DN__CLOSES = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-        if (fd < 0)
-                return;
-        if (!dn__claim_is_taken(fd, 0, DN__SHM_N_CLAIMS))
+        if (fd >= 0 && !dn__claim_is_taken(fd, 0, DN__SHM_N_CLAIMS))
                 (void)unlinkat(directory, name, 0);
-        (void)close(fd);
 }
 
 /* Removes the leftovers of ended processes: tables of other buses and versions, complete or
  * partial. */
 static void tidy(int directory, const char *own)
 {
-        int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int fd DN__CLOSES = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *stream = fd < 0 ? NULL : fdopendir(fd);
         struct dirent *entry;
 
-        if (!stream && fd >= 0)
-                (void)close(fd);
-        while (stream && (entry = readdir(stream))) {
+        if (!stream)
+                return;
+        fd = -1; /* owned by the stream */
+        while ((entry = readdir(stream))) {
                 const char *name = entry->d_name + (entry->d_name[0] == '.');
 
                 if (strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strcmp(entry->d_name, own) != 0)
                         remove_if_unused(directory, entry->d_name);
         }
-        if (stream)
-                (void)closedir(stream);
+        (void)closedir(stream);
 }
 
 /* Removes a file that is not a table. If it has become one meanwhile, its users find the next. */
@@ -376,37 +276,30 @@ static bool is_known(const dn__file_id *known, const struct stat *found)
                found->st_size == (off_t)sizeof(dn__shm_table);
 }
 
-static int open_in(unsigned choice, uid_t user, const char *directory, const char *path)
+static int open_in(const dn__directory *directory, const char *path)
 {
-        int r = open_directory(choice, user, directory, false), fd;
+        int in DN__CLOSES = dn__directory_open(directory, false);
 
-        if (r < 0)
-                return r;
-        fd = open_existing(r, strrchr(path, '/') + 1);
-        (void)close(r);
-        return fd;
+        return in < 0 ? in : open_existing(in, strrchr(path, '/') + 1);
 }
 
 /* A new process that cannot open the file finds no table; one that can repairs its mode. */
-static bool can_be_found(unsigned choice, uid_t user, const char *directory, const char *path,
+static bool can_be_found(const dn__directory *directory, const char *path,
                          const struct stat *found)
 {
-        int fd;
+        int fd DN__CLOSES = -1;
 
-        if (!is_usable(choice, user, directory))
+        if (!dn__directory_is_usable(directory))
                 return false;
         if ((found->st_mode & 07777) == MODE)
                 return true;
-        fd = open_in(choice, user, directory, path);
-        if (fd >= 0)
-                (void)close(fd);
+        fd = open_in(directory, path);
         return fd >= 0 || is_lack(-fd);
 }
 
-/* Returns as dn__file_find(), for one choice. Ignores a table that no other process would find, or
- * its users would remain apart. */
-static int find_in(unsigned choice, uid_t user, const char *directory, const char *path,
-                   const dn__file_id *known)
+/* Returns as dn__file_find(), for one directory. Ignores a table that no other process would find,
+ * or its users would remain apart. */
+static int find_in(const dn__directory *directory, const char *path, const dn__file_id *known)
 {
         struct stat found;
         int r;
@@ -414,29 +307,24 @@ static int find_in(unsigned choice, uid_t user, const char *directory, const cha
         if (lstat(path, &found) < 0)
                 return is_lack(errno) ? -errno : -ENOENT;
         if (is_known(known, &found))
-                return can_be_found(choice, user, directory, path, &found) ? -EALREADY : -ENOENT;
-        r = open_in(choice, user, directory, path);
+                return can_be_found(directory, path, &found) ? -EALREADY : -ENOENT;
+        r = open_in(directory, path);
         return r >= 0 || is_lack(-r) ? r : -ENOENT;
 }
 
 int dn__file_find(const char *key, const dn__file_id *known, char ret_path[PATH_MAX])
 {
-        char directory[PATH_MAX];
-        uid_t user = geteuid();
-        int r;
+        dn__directory directory = { .user = geteuid() };
+        int r = -ENOENT;
 
-        for (unsigned i = 0; i < N_CHOICES; i++) {
-                if (!format_directory(key, i, user, directory))
-                        continue;
-                format_path(directory, key, ret_path);
-                r = find_in(i, user, directory, ret_path, known);
-                if (r != -ENOENT)
-                        return r;
+        while (r == -ENOENT && dn__directory_next(&directory, key)) {
+                format_path(directory.path, key, ret_path);
+                r = find_in(&directory, ret_path, known);
         }
-        return -ENOENT;
+        return r;
 }
 
-/* No process of this user can have a table there, so all of them try the next choice. */
+/* No process of this user can have a table there, so all of them try the next directory. */
 static bool is_hopeless(int r)
 {
         static const int errors[] = {
@@ -451,42 +339,32 @@ static bool is_hopeless(int r)
 
 bool dn__file_has_directory(const char *key)
 {
-        char directory[PATH_MAX];
-        int fd = -EACCES;
+        dn__directory directory = { .user = geteuid() };
+        int fd DN__CLOSES = -EACCES;
 
-        for (unsigned i = 0; i < N_CHOICES && is_hopeless(fd); i++)
-                if (format_directory(key, i, geteuid(), directory))
-                        fd = open_directory(i, geteuid(), directory, true);
-        if (fd >= 0)
-                (void)close(fd);
+        while (is_hopeless(fd) && dn__directory_next(&directory, key))
+                fd = dn__directory_open(&directory, true);
         return fd >= 0;
 }
 
-/* Returns as dn__file_make(), for one choice. */
-static int make_in(unsigned choice, uid_t user, const char *directory, const char *path)
+/* Returns as dn__file_make(), for one directory. */
+static int make_in(const dn__directory *directory, const char *path)
 {
-        int fd, r = open_directory(choice, user, directory, true);
+        int in DN__CLOSES = dn__directory_open(directory, true);
 
-        if (r == -EACCES && choice >= IN_MEMORY)
-                dn__debug_say(0, "%s belongs to another user; ignoring it", directory);
-        if (r < 0)
-                return r;
-        fd = open_or_make(r, strrchr(path, '/') + 1);
-        (void)close(r);
-        return fd;
+        if (in == -EACCES && dn__directory_is_public(directory))
+                dn__debug_say(0, "%s belongs to another user; ignoring it", directory->path);
+        return in < 0 ? in : open_or_make(in, strrchr(path, '/') + 1);
 }
 
 int dn__file_make(const char *key, char ret_path[PATH_MAX])
 {
-        char directory[PATH_MAX];
-        uid_t user = geteuid();
+        dn__directory directory = { .user = geteuid() };
         int r = -EACCES;
 
-        for (unsigned i = 0; i < N_CHOICES && is_hopeless(r); i++) {
-                if (!format_directory(key, i, user, directory))
-                        continue;
-                format_path(directory, key, ret_path);
-                r = make_in(i, user, directory, ret_path);
+        while (is_hopeless(r) && dn__directory_next(&directory, key)) {
+                format_path(directory.path, key, ret_path);
+                r = make_in(&directory, ret_path);
         }
         return r;
 }

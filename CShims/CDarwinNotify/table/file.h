@@ -1,4 +1,4 @@
-/* The file of a table: finds it, makes it, judges it. */
+/* The file of a table. */
 #pragma once
 
 #include <limits.h>
@@ -7,17 +7,6 @@
 #include <sys/stat.h>
 
 #include "table/layout.h"
-
-/* A table is a file in a subdirectory `darwin-notify` of one of these directories: the first in
- * which there is a table. A new table is made in the first possible one, whose file system has all
- * that a table needs:
- *
- *   - the directory of the socket, if the key is a D-Bus address (`unix:path=`) and no other user
- *     can look into that directory;
- *   - $XDG_RUNTIME_DIR;
- *   - /run/user/UID;
- *   - /dev/shm, there as darwin-notify-UID, or, if somebody else has that name, as one of
- *     darwin-notify-UID.1 to .3. */
 
 /* A file that is mapped already. */
 typedef struct dn__file_id {

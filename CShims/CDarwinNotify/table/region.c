@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/descriptor.h"
 #include "util/failure.h"
@@ -26,29 +27,22 @@
  * a negative errno. */
 static int open_file(const dn__region *region)
 {
-        int fd = open(region->file.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        int fd DN__CLOSES = open(region->file.path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
         if (fd < 0)
                 return dn__failed("open");
-        if (dn__descriptor_refers_to(fd, &region->file.status))
-                return fd;
-        (void)close(fd);
-        return -ENOENT;
+        return dn__descriptor_refers_to(fd, &region->file.status) ? DN__TAKE_DESCRIPTOR(fd)
+                                                                  : -ENOENT;
 }
 
 bool dn__region_process_is_alive(const dn__region *region, unsigned process)
 {
-        bool is_alive;
-        int fd;
+        int fd DN__CLOSES = -1;
 
         if (process == atomic_load(&region->process))
                 return true;
         fd = open_file(region);
-        if (fd < 0)
-                return true;
-        is_alive = dn__claim_is_taken(fd, DN__SHM_ALIVE + process, 1);
-        (void)close(fd);
-        return is_alive;
+        return fd < 0 || dn__claim_is_taken(fd, DN__SHM_ALIVE + process, 1);
 }
 
 /* Before Linux 5.14, and in a sandbox that refuses this advice, the pages are written to instead:
@@ -200,16 +194,12 @@ static int enter(dn__region *region, int fd)
 
 int dn__region_enter(dn__region *region)
 {
-        int fd, r;
+        int fd DN__CLOSES = -1;
 
         if (dn__region_has_entry(region))
                 return 0;
         fd = open_file(region);
-        if (fd < 0)
-                return fd;
-        r = enter(region, fd);
-        (void)close(fd);
-        return r;
+        return fd < 0 ? fd : enter(region, fd);
 }
 
 /* --- Finding -------------------------------------------------------------------------------- */
@@ -227,7 +217,6 @@ static int map(dn__region *region, int fd)
         return 0;
 }
 
-/* Consumes the descriptor. */
 static int region_new(const char *path, int fd, dn__region **ret_region)
 {
         dn__region *region = calloc(1, sizeof(*region));
@@ -240,7 +229,6 @@ static int region_new(const char *path, int fd, dn__region **ret_region)
                         r = fstat(fd, &region->file.status) < 0 ? dn__failed("fstat")
                                                                      : map(region, fd);
         }
-        (void)close(fd);
         if (r == 0)
                 *ret_region = region;
         else
@@ -260,8 +248,8 @@ static bool is_sound(const dn__region *region)
 int dn__region_find(const char *key, const dn__region *known, bool may_make,
                     dn__region **ret_region)
 {
+        int fd DN__CLOSES = -1;
         char path[PATH_MAX];
-        int fd;
 
         fd = dn__file_find(key, known && is_sound(known) ? &known->file : NULL, path);
         if (fd == -ENOENT && may_make)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "util/lock.h"
 
@@ -14,11 +15,21 @@
 /* char *text DN__FREES = malloc(...); NULL is allowed. */
 #define DN__FREES DN__CLEANUP(dn__cleanup_memory)
 
+/* int fd DN__CLOSES = open(...); a negative one is allowed. */
+#define DN__CLOSES DN__CLEANUP(dn__cleanup_descriptor)
+
 /* Takes ownership out of a variable with a cleanup. */
 #define DN__TAKE(pointer)                                                                          \
         ({                                                                                         \
                 __typeof__(pointer) taken_ = (pointer);                                            \
                 (pointer) = NULL;                                                                  \
+                taken_;                                                                            \
+        })
+
+#define DN__TAKE_DESCRIPTOR(fd)                                                                    \
+        ({                                                                                         \
+                int taken_ = (fd);                                                                 \
+                (fd) = -1;                                                                         \
                 taken_;                                                                            \
         })
 
@@ -34,6 +45,12 @@
 static inline void dn__cleanup_memory(void *pointer)
 {
         free(*(void **)pointer);
+}
+
+static inline void dn__cleanup_descriptor(const int *fd)
+{
+        if (*fd >= 0)
+                (void)close(*fd);
 }
 
 /* The analysis cannot see that the variable is an alias of the lock: the annotations state only the

@@ -21,6 +21,7 @@
 
 #include "roles.h"
 #include "table-file.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/fork.h"
 #include "util/hash.h"
@@ -34,10 +35,20 @@ static void step(void)
                 raise(SIGSTOP);
 }
 
+static void close_in_step(const int *fd)
+{
+        if (*fd < 0)
+                return;
+        step();
+        (void)close(*fd);
+}
+
 #define STEP(call) (step(), call)
 #define openat(...) STEP(openat(__VA_ARGS__))
 #define open(...) STEP(open(__VA_ARGS__))
 #define close(fd) STEP(close(fd))
+#undef DN__CLOSES
+#define DN__CLOSES DN__CLEANUP(close_in_step)
 #define mkdir(...) STEP(mkdir(__VA_ARGS__))
 #define ftruncate(...) STEP(ftruncate(__VA_ARGS__))
 #define fallocate(...) STEP(fallocate(__VA_ARGS__))
@@ -60,6 +71,10 @@ static void step(void)
 #define atomic_fetch_or(at, bits)                                                                  \
         STEP(atomic_fetch_or_explicit(at, bits, memory_order_seq_cst))
 
+#define dn__directory_next steps_directory_next
+#define dn__directory_is_public steps_directory_is_public
+#define dn__directory_is_usable steps_directory_is_usable
+#define dn__directory_open steps_directory_open
 #define dn__file_find steps_file_find
 #define dn__file_make steps_file_make
 #define dn__file_has_directory steps_file_has_directory
@@ -82,6 +97,7 @@ static void step(void)
 #define dn__slot_release steps_slot_release
 
 #undef DN__SHM_MAGIC
+#include "table/directory.c"
 #include "table/file.c"
 #undef PREFIX
 #undef N_ATTEMPTS
