@@ -23,6 +23,9 @@
 /* Changes within this time are reported once. */
 #define MERGE_US (100 * DN__US_PER_MS)
 
+/* How often to look at the files while the process has no descriptor left to listen with. */
+#define RENEW_US (500 * DN__US_PER_MS)
+
 /* How long to rest after events of other files in the same directories. */
 #define IGNORE_US (10 * DN__US_PER_MS)
 
@@ -136,6 +139,7 @@ static void renew(files *files) DN__REQUIRES(&files->lock)
                 watch->path.may_have_changed = true;
         }
         dn__paths_deinit(&files->paths);
+        /* If the process has no descriptor left, prepare() tries again later. */
         (void)dn__paths_init(&files->paths);
 }
 
@@ -157,7 +161,8 @@ static bool read_events(files *files)
         return has_some;
 }
 
-/* Listens before it looks, so that a change behind this is an event. */
+/* Listens before it looks, so that a change behind this is an event. A path that cannot be followed
+ * to its end is incomplete. */
 static void look_at_some(files *files)
 {
         DN__AUTO_LOCK(&files->lock);
@@ -188,8 +193,9 @@ static bool take_due(files *files, void (**ret_changed)(int token), int *ret_tok
 static bool prepare(dn__source *source, dn__wait *wait)
 {
         files *files = DN__CONTAINER(source, struct files, source);
+        int fd = files->paths.fd;
 
-        *wait = (dn__wait){ files->paths.fd, POLLIN, DN__NEVER };
+        *wait = (dn__wait){ fd, POLLIN, fd < 0 ? dn__clock_after_us(RENEW_US) : DN__NEVER };
         return true;
 }
 
@@ -278,7 +284,7 @@ static int begin(dn__file_watch *watch)
                 dn__path_leave(&files->paths, &watch->path);
                 return r;
         }
-        (void)read_status(watch);
+        (void)read_status(watch); /* changes from here on are reported */
         dn__list_append(&files->watches, &watch->link);
         return 0;
 }

@@ -282,7 +282,7 @@ int dn__paths_init(dn__paths *paths)
 
 bool dn__paths_are_intact(const dn__paths *paths)
 {
-        return dn__fork_guard_is_intact(paths->guard);
+        return paths->fd >= 0 && dn__fork_guard_is_intact(paths->guard);
 }
 
 void dn__paths_close(dn__paths *paths)

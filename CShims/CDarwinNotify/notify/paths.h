@@ -9,7 +9,7 @@
 
 /* Everything that is listened to for the paths. Protected by its owner's lock. */
 typedef struct dn__paths {
-        int fd; /* of inotify; readable when something has happened somewhere */
+        int fd; /* of inotify; readable when something has happened somewhere; -1: none */
         dn__fork_guard *guard;
         dn__map places;
 } dn__paths;
@@ -27,7 +27,7 @@ int dn__paths_init(dn__paths *paths);
 /* Call when no path is being followed. */
 void dn__paths_deinit(dn__paths *paths);
 
-/* Returns false if the host has closed the descriptor, which must then not be used. Call
+/* Returns false if there is no descriptor, or the host has closed it: it must not be used. Call
  * dn__paths_close(), leave all paths, deinit, and begin again. */
 bool dn__paths_are_intact(const dn__paths *paths);
 

@@ -16,11 +16,17 @@
 static _Atomic unsigned n_descriptors, n_listened_to_counted;
 static _Atomic int last_descriptor;
 static const char *_Atomic counted;
+static _Atomic bool is_refused;
 
 int inotify_init1(int flags)
 {
-        int fd = (int)syscall(SYS_inotify_init1, flags);
+        int fd;
 
+        if (is_refused) {
+                errno = EMFILE;
+                return -1;
+        }
+        fd = (int)syscall(SYS_inotify_init1, flags);
         n_descriptors++;
         last_descriptor = fd;
         return fd;
@@ -198,6 +204,29 @@ TEST_NO_BUS(watchesGoOnWhenTheHostHasTakenTheDescriptor)
         expect_call(0, 1);
         CHECK(last_descriptor != taken);
         CHECK_EQ(read(taken, text, sizeof(text)), 4);
+}
+
+TEST_NO_BUS(watchesGoOnWhenTheHostHasTakenTheLastDescriptor)
+{
+        int fds[2], taken;
+
+        put("f", 0, "text");
+        watch_as(0, "f", 0);
+        fence();
+        taken = last_descriptor;
+        CHECK_EQ(pipe(fds), 0);
+        is_refused = true;
+        CHECK_EQ(dup2(fds[0], taken), taken);
+        CHECK_EQ(write(fds[1], "host", 4), 4);
+        append();
+        expect_call(0, 0);
+        append();
+        expect_call(0, 1);
+        is_refused = false;
+        WAIT_UNTIL(last_descriptor != taken);
+        fence();
+        append();
+        expect_call(0, 2);
 }
 
 static dn__file_watch *_Atomic to_free;
