@@ -109,7 +109,7 @@ bool dn__connection_is_bus(sd_bus_message *message);
 bool dn__connection_is_refusal(sd_bus_message *answer);
 
 /* Sends a question. Dropping the slot cancels the handler. Returns 0, or a negative errno if the
- * connection is broken. */
+ * connection is broken. A caller that asks again on each connection may ignore it. */
 int dn__connection_ask(dn__connection *connection, const dn__question *question,
                        sd_bus_slot **ret_slot);
 

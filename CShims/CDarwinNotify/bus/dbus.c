@@ -1,4 +1,4 @@
-/* The operations of the D-Bus carrier, except sending. */
+/* The carrier over D-Bus, as its center uses it. */
 #include "bus/dbus.h"
 
 #include <errno.h>
@@ -114,7 +114,7 @@ static int dbus_await(dn__carrier *carrier, const dn__hold *hold, uint64_t *dead
         DN__AUTO_LOCK(&dbus->lock);
         do
                 r = dn__rules_get_state(&dbus->rules, hold);
-        while (r == 0 && dn__dbus_report(dbus) == 0 && may_wait &&
+        while (r == 0 && dn__connection_is_ready(&dbus->connection) && may_wait &&
                dn__dbus_wait(dbus, deadline_us));
         if (r != 0)
                 return r < 0 ? r : 0;
@@ -144,7 +144,7 @@ static dn__carrier_status dbus_get_status(dn__carrier *carrier)
         DN__AUTO_LOCK(&dbus->lock);
         status = dbus->counts;
         status.n_pending = dbus->pending.n_posts + dbus->outbox.n_posts;
-        status.is_connected = dn__dbus_report(dbus) == 0;
+        status.is_connected = dn__connection_is_ready(&dbus->connection);
         return status;
 }
 

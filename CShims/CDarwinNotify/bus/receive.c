@@ -1,4 +1,4 @@
-/* Handles messages from the bus, posts or not. */
+/* Handles the messages that the bus has sent. */
 #include "bus/state.h"
 
 #include <string.h>

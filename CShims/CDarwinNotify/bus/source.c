@@ -1,4 +1,4 @@
-/* The D-Bus carrier as a loop source: reads the bus, sends queued posts, reconnects after a loss.
+/* The carrier over D-Bus as a source of its loop.
  *
  * Callbacks that may block do not run here, unless an observer asked for that, so a slow callback
  * cannot fill the queue of the bus. */

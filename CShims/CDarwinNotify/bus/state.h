@@ -1,4 +1,4 @@
-/* The inside of the D-Bus carrier, which `calls/` also sees: it shares the connection. */
+/* The inside of the carrier over D-Bus, which `calls/` also sees: it shares the connection. */
 #pragma once
 
 #include <stdatomic.h>

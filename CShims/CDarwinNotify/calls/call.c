@@ -204,7 +204,7 @@ static bool check_sender(dn__calls *calls, dn_call *call, const char *sender)
         if (!call->owner || strcmp(sender, call->owner) == 0)
                 return true;
         if (!call->owner_answer.is_awaited)
-                (void)ask_for_owner(calls, call);
+                (void)ask_for_owner(calls, call); /* or else the call reaches its limit */
         return false;
 }
 
@@ -246,7 +246,7 @@ bool dn__call_handle_answer(dn__calls *calls, sd_bus_message *message)
         return answer != NULL; /* NULL: late */
 }
 
-/* Informs the service that nobody is waiting any longer. */
+/* Informs the service that nobody is waiting any longer, if it can be reached. */
 static void send_cancel(dn__calls *calls, const dn_call *call) DN__REQUIRES(&calls->dbus->lock)
 {
         sd_bus_message *message DN__UNREFS_MESSAGE = NULL;

@@ -85,6 +85,7 @@ dn__user_answer dn__caller_read_user(dn__calls *calls, dn__caller *caller, sd_bu
                 return sd_bus_message_is_method_error(message, SD_BUS_ERROR_FAILED)
                                ? DN__USER_READ
                                : DN__USER_GONE;
+        /* Another answer than a number leaves the user unknown. */
         (void)sd_bus_message_read_basic(message, 'u', &caller->user);
         return DN__USER_READ;
 }

@@ -64,12 +64,13 @@ static int refuse_with(dn__calls *calls, dn_request *request, const refusal *ref
         return r < 0 ? -ENOMEM : 0;
 }
 
-static int refuse_request(dn__calls *calls, dn_request *request, const char *name,
-                          const char *text) DN__REQUIRES(&calls->dbus->lock)
+/* Without memory for the answer, the caller learns nothing before its time limit. */
+static void refuse_request(dn__calls *calls, dn_request *request, const char *name,
+                           const char *text) DN__REQUIRES(&calls->dbus->lock)
 {
         refusal refusal = { name, text, NULL };
 
-        return refuse_with(calls, request, &refusal);
+        (void)refuse_with(calls, request, &refusal);
 }
 
 static void run_drop(void *request)
@@ -91,7 +92,7 @@ static void cancel_request(dn__calls *calls, dn_request *request)
 {
         /* The bus remembers the waiting caller until there is an answer. */
         atomic_fetch_add_explicit(&request->n_refs, 1, memory_order_relaxed);
-        (void)refuse_request(calls, request, DN_ERROR_CANCELLED, "The caller has stopped waiting.");
+        refuse_request(calls, request, DN_ERROR_CANCELLED, "The caller has stopped waiting.");
         if (request->has_begun && request->service->handler.cancel)
                 dn__calls_add_job(calls, &request->cancel);
         else
@@ -108,7 +109,7 @@ static int answer_request(dn__calls *calls, dn_request *request, const dn_dict *
                 return -ECANCELED;
         r = dn__call_make_reply(request->message, reply, &message);
         if (r < 0) {
-                (void)refuse_request(calls, request, SD_BUS_ERROR_NO_MEMORY, "No memory.");
+                refuse_request(calls, request, SD_BUS_ERROR_NO_MEMORY, "No memory.");
                 return -ENOMEM;
         }
         return end_request(calls, request, message);
@@ -158,11 +159,10 @@ static bool may_begin(dn__calls *calls, dn_request *request, bool is_allowed)
         request->has_begun = is_allowed && dn__link_is_linked(&request->service->link);
         if (!is_allowed) {
                 calls->dbus->counts.n_ignored++;
-                (void)refuse_request(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
-                                     "The service does not accept this request from its caller.");
+                refuse_request(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
+                               "The service does not accept this request from its caller.");
         } else if (!request->has_begun) {
-                (void)refuse_request(calls, request, DN_ERROR_UNAVAILABLE,
-                                     "The service was closed.");
+                refuse_request(calls, request, DN_ERROR_UNAVAILABLE, "The service was closed.");
         }
         return request->has_begun;
 }
@@ -226,8 +226,8 @@ static void admit(dn__calls *calls, dn_request *request) DN__REQUIRES(&calls->db
         atomic_fetch_add_explicit(&request->n_refs, 1, memory_order_relaxed);
         if (!request->service->handler.allow && request->from.user != geteuid()) {
                 calls->dbus->counts.n_ignored++;
-                (void)refuse_request(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
-                                     "The service answers only processes of its own user.");
+                refuse_request(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
+                               "The service answers only processes of its own user.");
                 drop(calls, request);
         } else {
                 dn__calls_add_job(calls, &request->begin);

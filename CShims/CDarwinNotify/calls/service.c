@@ -170,7 +170,7 @@ static int read_name_answer(sd_bus_message *message)
                 r = dn__call_read_error(error);
                 return r == -EACCES || r == -ENOBUFS ? r : -EINVAL;
         }
-        (void)sd_bus_message_read(message, "u", &answer);
+        (void)sd_bus_message_read(message, "u", &answer); /* 0: no answer that the bus gives */
         if (answer == NAME_PRIMARY_OWNER || answer == NAME_ALREADY_OWNER)
                 return 0;
         return answer == NAME_IN_QUEUE ? DN_NAME_QUEUED : -EEXIST;

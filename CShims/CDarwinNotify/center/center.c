@@ -38,6 +38,7 @@ dn_center *dn_center_unref(dn_center *center)
                 return NULL;
         hub = dn__hub_find(center);
         if (hub) {
+                /* What the bus has not read by then is lost. */
                 (void)dn__carrier_flush(hub->bus, dn__clock_after_us(DN__CLOSE_TIMEOUT_US));
                 dn__carrier_remain_known(hub->bus);
         }

@@ -1,4 +1,4 @@
-/* Functions that the files of the centers share: opening, posting, closing. */
+/* Functions that the files of the centers share. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Ends all centers of a process: before it exits, or so that nothing of them remains. */
+/* Ends all centers of a process. */
 #include "center/center.h"
 
 #include <errno.h>

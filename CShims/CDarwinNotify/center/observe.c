@@ -28,7 +28,7 @@ static void take_over(dn_observer *observer, const dn_observer *old) DN__HUB_LOC
 static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *executor,
                          dn_observer *old) DN__HUB_LOCKED
 {
-        uint64_t now = topic->has_payloads ? topic->hub->n_arrivals : topic->sequence;
+        uint64_t now = topic->has_payloads ? topic->hub->last_sequence : topic->sequence;
         dn__post_queue *queue;
         bool is_same_queue;
 

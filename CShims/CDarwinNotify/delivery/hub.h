@@ -118,7 +118,7 @@ struct dn__hub {
         struct dn__counter *free_counters DN__HUB_GUARDED; /* kept for the life of the process */
         dn__link prefixes DN__HUB_GUARDED; /* topics that stand for all names with a prefix */
         struct dn__prefix_counts *prefix_counts DN__HUB_GUARDED; /* in `region` */
-        uint64_t n_arrivals DN__HUB_GUARDED; /* of posts with a payload */
+        uint64_t last_sequence DN__HUB_GUARDED; /* of the posts with a payload */
         uint16_t n_losses DN__HUB_GUARDED;   /* of the bus, if it is all there is; only compared */
         dn__suspension suspension;
         uint64_t last_observer_id DN__HUB_GUARDED;

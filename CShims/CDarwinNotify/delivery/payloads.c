@@ -164,13 +164,13 @@ void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
 {
         dn__payload lost;
 
-        hub->n_arrivals++;
+        hub->last_sequence++;
         if (!payload) {
-                lost = dn__payload_of(post, hub->n_arrivals);
+                lost = dn__payload_of(post, hub->last_sequence);
                 each_of_hub(hub, &lost, miss);
                 return;
         }
-        payload->arrival = hub->n_arrivals;
+        payload->sequence = hub->last_sequence;
         payload->n_losses = hub->n_losses;
         if (hub->suspension.is_active)
                 keep_or_add(hub, payload);
@@ -180,7 +180,7 @@ void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
 
 void dn__payloads_hand_to(dn__topic *topic, dn__payload *payload)
 {
-        payload->arrival = ++topic->hub->n_arrivals;
+        payload->sequence = ++topic->hub->last_sequence;
         payload->n_losses = topic->hub->n_losses;
         each_of_topic(topic, payload, add);
 }

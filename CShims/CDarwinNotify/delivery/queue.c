@@ -13,10 +13,10 @@
 
 /* --- Payloads ------------------------------------------------------------------------------- */
 
-dn__payload dn__payload_of(const dn__post *post, uint64_t arrival)
+dn__payload dn__payload_of(const dn__post *post, uint64_t sequence)
 {
         return (dn__payload){
-                .arrival = arrival,
+                .sequence = sequence,
                 .n_posts = 1 + post->body.n_more,
                 .n_equal = 1 + post->body.n_more,
                 .n_lost = post->body.n_lost,
@@ -232,7 +232,7 @@ void dn__topic_hand_missed(dn__topic *topic)
 void dn__post_queue_miss(dn__post_queue *queue, const dn__payload *payload)
 {
         DN__LIST_EACH(dn_observer, observer, &queue->observers, link)
-                if (observer->seen < payload->arrival)
+                if (observer->seen < payload->sequence)
                         observer->n_dropped += payload->n_lost +
                                                dn__observer_count_posts(observer, payload);
 }
@@ -253,7 +253,7 @@ static void make_room(dn__post_queue *queue, size_t n_bytes) DN__HUB_LOCKED
 void dn__post_queue_add(dn__post_queue *queue, dn__payload *payload)
 {
         make_room(queue, payload->n_bytes);
-        if (append(queue, (dn__queue_item){ .sequence = payload->arrival, .payload = payload })) {
+        if (append(queue, (dn__queue_item){ .sequence = payload->sequence, .payload = payload })) {
                 queue->n_bytes += payload->n_bytes;
                 (void)dn__payload_ref(payload);
         } else {

@@ -29,7 +29,7 @@ typedef struct dn__payload {
         bool is_superseded; /* as did a later one of the same name and object */
         unsigned behaviors; /* in a suspension: of the observers that receive it, as bits */
         uint16_t n_losses;  /* of the bus, when it arrived */
-        uint64_t arrival;   /* position in the order of the hub's posts */
+        uint64_t sequence;  /* position among the hub's posts with a payload */
         uint64_t n_posts;   /* how many posts it stands for */
         uint64_t n_equal;   /* the same, with all equal ones before it in the suspension */
         uint64_t n_lost;    /* missing posts before it */
@@ -44,7 +44,7 @@ typedef struct dn__payload {
 dn__payload *dn__payload_new(const dn__post *post);
 
 /* Returns one that borrows from a post and has no reference. */
-dn__payload dn__payload_of(const dn__post *post, uint64_t arrival);
+dn__payload dn__payload_of(const dn__post *post, uint64_t sequence);
 
 /* NULL is allowed. Returns `payload`. */
 dn__payload *dn__payload_ref(dn__payload *payload);

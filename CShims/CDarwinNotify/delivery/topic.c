@@ -1,4 +1,4 @@
-/* One name of a center: lookup, holds, release. */
+/* One name of a center in this process. */
 #include "delivery/topic.h"
 
 #include <assert.h>

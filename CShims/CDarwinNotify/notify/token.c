@@ -169,7 +169,7 @@ uint32_t dn__token_register(const char *name, dn__token_target *target, const dn
                 return status;
         }
         *out_token = number;
-        /* Delivers posts since the registration. */
+        /* Delivers posts since the registration. The token is there, so it cannot fail. */
         (void)notify_resume(number);
         return NOTIFY_STATUS_OK;
 }

@@ -298,7 +298,7 @@ void dn__region_leave(dn__region *region)
         for (int i = 1; left && i < N_LEFT; i++)
                 left = left->previous;
         /* Nobody reads there any longer, except a thread that was stopped at the wrong moment: it
-         * finds zeros. */
+         * finds zeros, or the old table if there is no memory for this. */
         if (left)
                 (void)mmap(left->table, sizeof(dn__shm_table), PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);

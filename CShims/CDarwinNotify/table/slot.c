@@ -1,4 +1,4 @@
-/* The slot of a name in the shared table: lookup, holds, counting.
+/* The slot of a name in the shared table.
  *
  * Reading takes no lock. Only one process at a time changes a set, after writing its entry into the
  * set's owner word by compare-and-swap; if it dies, the next process takes the set over. A slot has

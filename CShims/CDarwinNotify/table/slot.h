@@ -1,4 +1,4 @@
-/* The slot of a name in the shared table: lookup, holds, counting. */
+/* The slot of a name in the shared table. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
-/* Separates a forked child from its parent: a fork handler closes the parent's descriptors in the
- * child and gives it another ID.
+/* Separates a forked child from its parent.
  *
- * Nothing here takes a lock: a thread that does not exist in the child may hold it. Atomic
+ * A fork handler closes the parent's descriptors in the child and gives it another ID. Nothing here
+ * takes a lock: a thread that does not exist in the child may hold it. Atomic
  * operations are sequentially consistent unless stated otherwise. */
 #include "util/fork.h"
 

@@ -1,4 +1,4 @@
-/* Guards the functions of the library against the end of their thread and of the library. */
+/* Lets a call of the library end before what it uses does. */
 #include "util/gate.h"
 
 #include <pthread.h>

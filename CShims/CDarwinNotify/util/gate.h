@@ -1,4 +1,4 @@
-/* Guards the functions of the library against the end of their thread and of the library.
+/* Lets a call of the library end before what it uses does.
  *
  * A cancelled thread would leave locks and references held, and a library that is shut down frees
  * what its functions use. So each public function that takes or uses any of these begins with

@@ -1,4 +1,4 @@
-/* Helpers for text. */
+/* Text: UTF-8. */
 #pragma once
 
 #include <stdbool.h>

@@ -58,20 +58,20 @@ static uint64_t take_sequence(void) DN__HUB_LOCKED
         return item.sequence;
 }
 
-static dn__payload *make_payload(uint64_t arrival)
+static dn__payload *make_payload(uint64_t sequence)
 {
         dn__post post = {0};
         dn__payload *payload;
 
         CHECK_EQ(dn__name_init(&post.name, "N", DN__REACH_PROCESS), 0);
         payload = dn__payload_new(&post);
-        payload->arrival = arrival;
+        payload->sequence = sequence;
         return payload;
 }
 
-static void add(uint64_t arrival, size_t n_bytes) DN__HUB_LOCKED
+static void add(uint64_t sequence, size_t n_bytes) DN__HUB_LOCKED
 {
-        dn__payload *payload = make_payload(arrival);
+        dn__payload *payload = make_payload(sequence);
 
         if (n_bytes)
                 payload->n_bytes = n_bytes;
@@ -113,16 +113,16 @@ TEST_NO_BUS(aRunIsAskedForOnceForEachItem)
 TEST_NO_BUS(itemsKeepTheirOrderWhileTheRingGrows)
 {
         begin();
-        for (uint64_t arrival = 1; arrival <= 3; arrival++)
-                add(arrival, 0);
-        for (uint64_t arrival = 1; arrival <= 100; arrival++) {
+        for (uint64_t sequence = 1; sequence <= 3; sequence++)
+                add(sequence, 0);
+        for (uint64_t sequence = 1; sequence <= 100; sequence++) {
                 dn__queue_item item;
 
                 for (uint64_t i = 0; i < 2; i++)
-                        add(2 + 2 * arrival + i, 0);
+                        add(2 + 2 * sequence + i, 0);
                 CHECK(dn__post_queue_take(queue, &item));
-                CHECK_EQ(item.sequence, arrival);
-                CHECK_EQ(item.payload->arrival, arrival);
+                CHECK_EQ(item.sequence, sequence);
+                CHECK_EQ(item.payload->sequence, sequence);
                 dn__payload_unref(item.payload);
         }
         CHECK_EQ(queue->n_items, 103);
@@ -134,8 +134,8 @@ TEST_NO_BUS(theOldestPayloadsMakeRoomForNewOnes)
         dn__queue_item item;
 
         begin();
-        for (uint64_t arrival = 1; arrival <= 4; arrival++)
-                add(arrival, DN__POST_QUEUE_MAX_KEPT_BYTES / 4);
+        for (uint64_t sequence = 1; sequence <= 4; sequence++)
+                add(sequence, DN__POST_QUEUE_MAX_KEPT_BYTES / 4);
         CHECK_EQ(queue->n_items, 4);
         add(5, 1);
         CHECK_EQ(queue->n_items, 4);
