@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/hash.h"
 #include "util/text.h"
 
 #define TABLE_PREFIX "org.darwinnotify.Table."
@@ -326,8 +325,7 @@ int dn__rules_add(dn__rules *rules, const dn__name *name, bool is_counted, dn__r
         rule->is_counted = is_counted;
         rule->name_hash = name->hash;
         rule->interface = memcpy((char *)(rule + 1), interface, n_bytes + 1);
-        rule->entry = (dn__map_entry){ NULL, dn__hash64(interface, n_bytes), rule->interface,
-                                       n_bytes };
+        rule->entry = dn__map_key(rule->interface, n_bytes);
         if (dn__map_add(&rules->by_interface, &rule->entry) < 0) {
                 free(rule);
                 return -ENOMEM;

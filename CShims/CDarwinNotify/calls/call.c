@@ -78,11 +78,7 @@ static int send_awaited(dn__calls *calls, sd_bus_message *message, awaited *answ
                 return r;
         if (dn__calls_send(calls, message, &answer->serial) < 0)
                 return -ENOTCONN;
-        answer->entry = (dn__map_entry){
-                .hash = dn__hash64(&answer->serial, sizeof(answer->serial)),
-                .key = &answer->serial,
-                .n_key_bytes = sizeof(answer->serial),
-        };
+        answer->entry = dn__map_key(&answer->serial, sizeof(answer->serial));
         (void)dn__map_add(&calls->by_serial, &answer->entry); /* there is room */
         answer->is_awaited = true;
         return 0;

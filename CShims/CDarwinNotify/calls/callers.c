@@ -125,11 +125,7 @@ static dn__caller *make_caller(dn__calls *calls, const char *name) DN__REQUIRES(
         if (!caller)
                 return NULL;
         memcpy(caller->name, name, n_bytes + 1);
-        caller->entry = (dn__map_entry){
-                .hash = dn__hash64(name, n_bytes),
-                .key = caller->name,
-                .n_key_bytes = n_bytes,
-        };
+        caller->entry = dn__map_key(caller->name, n_bytes);
         caller->calls = calls;
         caller->user = UINT32_MAX;
         dn__list_init(&caller->requests);

@@ -218,11 +218,7 @@ static dn__owner *make_owner(dn__calls *calls, const char *name, const dn__name 
         memcpy(owner->name, name, n_bytes + 1);
         owner->topic = dn__name_copy(topic, owner->name + n_bytes + 1);
         owner->calls = calls;
-        owner->entry = (dn__map_entry){
-                .hash = dn__hash64(name, n_bytes),
-                .key = owner->name,
-                .n_key_bytes = n_bytes,
-        };
+        owner->entry = dn__map_key(owner->name, n_bytes);
         if (dn__map_add(&calls->owners, &owner->entry) == 0)
                 return owner;
         free(owner);

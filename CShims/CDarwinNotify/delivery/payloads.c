@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "delivery/delivery.h"
-#include "util/hash.h"
 #include "util/text.h"
 
 typedef void (*each_queue)(dn__post_queue *queue, dn__payload *payload);
@@ -90,8 +89,7 @@ static dn__map_entry key_of(const dn__payload *payload)
 
         if (post->body.object)
                 n_bytes += strlen(post->body.object) + 1;
-        return (dn__map_entry){ NULL, dn__hash64(payload->bytes, n_bytes), payload->bytes,
-                                n_bytes };
+        return dn__map_key(payload->bytes, n_bytes);
 }
 
 /* Observers that coalesce do not receive the earlier one of two. */

@@ -64,8 +64,7 @@ static place *get_place(dn__paths *paths, int number)
                 return NULL;
         dn__list_init(&place->steps);
         place->number = number;
-        place->entry = (dn__map_entry){ NULL, dn__hash64(&number, sizeof(number)), &place->number,
-                                        sizeof(number) };
+        place->entry = dn__map_key(&place->number, sizeof(place->number));
         if (dn__map_add(&paths->places, &place->entry) == 0)
                 return place;
         free(place);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "util/hash.h"
 #include "util/list.h"
 
 /* Embedded in an element. The key is borrowed and must live as long as the element is in the
@@ -15,6 +16,12 @@ typedef struct dn__map_entry {
         const void *key;
         size_t n_key_bytes;
 } dn__map_entry;
+
+/* Returns an entry for a key, not yet in a map. */
+static inline dn__map_entry dn__map_key(const void *key, size_t n_bytes)
+{
+        return (dn__map_entry){ NULL, dn__hash64(key, n_bytes), key, n_bytes };
+}
 
 /* All zero: an empty map. */
 typedef struct dn__map {
