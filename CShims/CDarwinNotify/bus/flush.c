@@ -16,8 +16,7 @@
 
 typedef struct flush {
         bool may_wait;
-        bool is_drained;     /* nothing was waiting in the process at some point */
-        uint64_t n_connects; /* at that point; what a lost connection took is not waited for */
+        bool is_drained; /* nothing was waiting in the process at some point */
         uint64_t look_us;
 } flush;
 
@@ -38,7 +37,6 @@ static bool is_flushed(dn__dbus *dbus, flush *flush) DN__REQUIRES(&dbus->lock)
                 return dn__dbus_is_drained(dbus);
         if (!flush->is_drained && dn__dbus_is_drained(dbus)) {
                 flush->is_drained = true;
-                flush->n_connects = dbus->counts.n_connects;
                 dbus->n_flushes++;
         }
         if (!flush->is_drained)
@@ -47,8 +45,8 @@ static bool is_flushed(dn__dbus *dbus, flush *flush) DN__REQUIRES(&dbus->lock)
         if (is_gone(dbus))
                 return true;
         is_read = dn__dbus_note_read(dbus);
-        return is_read || flush->n_connects != dbus->counts.n_connects ||
-               !dn__connection_is_ready(&dbus->connection) || dbus->connection.was_unread;
+        return is_read || !dn__connection_is_ready(&dbus->connection) ||
+               dbus->connection.was_unread;
 }
 
 static void wait_a_moment(dn__dbus *dbus, flush *flush, uint64_t deadline_us)

@@ -49,7 +49,8 @@ static int64_t read_offset(void)
         return offset;
 }
 
-/* The timer of a time that never comes is cancelled when the clock is set, and after a sleep. */
+/* The timer of a time that never comes is cancelled when the clock is set, and after a sleep. Linux
+ * then arms it again. */
 static int arm(int fd)
 {
         struct itimerspec never = { .it_value.tv_sec = INT64_MAX / 2000000000 };
@@ -76,7 +77,6 @@ static int on_cancelled(sd_event_source *event, int fd, uint32_t events, void *c
 
         (void)event, (void)events;
         (void)!read(fd, &n, sizeof(n));
-        (void)arm(fd);
         look(context);
         return 0;
 }

@@ -41,8 +41,9 @@ TEST(aStepIsHeardAndASleepIsNot)
         stage_expect(&stage, clock);
 }
 
-/* What the preloaded clock stands in for: the kernel's cancels the timer, whatever is set. */
-TEST_NO_BUS(settingTheClockCancelsTheTimer)
+/* What the preloaded clock stands in for: the kernel's cancels the timer, whatever is set, and arms
+ * it again. */
+TEST_NO_BUS(eachSettingOfTheClockCancelsTheTimer)
 {
         struct itimerspec never = {.it_value.tv_sec = INT64_MAX / 2000000000};
         int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -50,10 +51,14 @@ TEST_NO_BUS(settingTheClockCancelsTheTimer)
         uint64_t n;
 
         CHECK_EQ(timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL), 0);
-        CHECK_EQ(clock_gettime(CLOCK_REALTIME, &now), 0);
-        SKIP_IF(clock_settime(CLOCK_REALTIME, &now) < 0, "this user may not set the clock");
-        CHECK_EQ(read(fd, &n, sizeof n), -1);
-        CHECK_EQ(errno, ECANCELED);
+        for (int i = 0; i < 2; i++) {
+                CHECK_EQ(clock_gettime(CLOCK_REALTIME, &now), 0);
+                SKIP_IF(clock_settime(CLOCK_REALTIME, &now) < 0, "this user may not set the clock");
+                CHECK_EQ(read(fd, &n, sizeof n), -1);
+                CHECK_EQ(errno, ECANCELED);
+                CHECK_EQ(read(fd, &n, sizeof n), -1);
+                CHECK_EQ(errno, EAGAIN);
+        }
 }
 
 TEST_MAIN()

@@ -39,6 +39,30 @@ TEST_NO_BUS(eachObserverIsNotifiedOnceMoreInTheNextTable)
         end_member(b);
 }
 
+/* Its last look was just now, however long this takes. */
+static void look_no_more(dn_center *center)
+{
+        atomic_store(&dn__hub_find(center)->member.look_ms, UINT64_MAX / DN__US_PER_SECOND);
+}
+
+TEST_NO_BUS(aProcessThatMovesWakesTheOthers)
+{
+        static tally seen;
+
+        test_bus_use_none();
+        tally_observe(dn_center_darwin(), "N", &seen);
+        test_child *moves = spawn_member("M");
+
+        look_no_more(dn_center_darwin());
+        remove_table();
+        look_later(moves);
+        post_by(moves, "M");
+        WAIT_UNTIL_EQ(seen.n_posts, 1); /* once more, in the next table */
+        post_by(moves, "N");
+        WAIT_UNTIL_EQ(seen.n_posts, 2);
+        end_member(moves);
+}
+
 /* A post may still use the table before. */
 static void post_until_both_have_moved(test_child *a, test_child *b)
 {
