@@ -41,10 +41,10 @@ struct CommitRaceTests {
     let live = try (1...2).map { _ in try store.makeOther().changes(in: ["item"]) }
     let readers = live.map { changes in Task { try await Self.read(changes, to: last) } }
     for round in 1...8 {
+      let goal = try await store.lastCommit() + UInt64(round * 5)
       // Together less than the commits that are kept: a slow reader must not miss any.
       let writers = try (1...4).map { _ in try store.group.peer("database-fill", "250", on: bus) }
       for writer in writers { await writer.waitForLine("ready") }
-      let goal = try await store.lastCommit() + UInt64(round * 5)
       await eventually { ((try? await store.lastCommit()) ?? 0) > goal }
       try ForeignProgram.run("INSERT INTO item(name) VALUES('foreign')", on: store.path)
       for writer in writers.shuffled() {

@@ -4,8 +4,12 @@ import Wormhole
 @Suite(.bounded)
 struct SpaceTests {
   @Test func manyNamesOfAProcessNeedNoMemory() async throws {
-    let program = try TemporaryGroup().peer("many-names", "5000")
-    #expect(await program.end().status == 0)
+    let group = try TemporaryGroup()
+    let program = try group.peer("many-names", "5000")
+    let outcome = await program.end()
+    // Its directory is removed with it.
+    withExtendedLifetime(group) {}
+    #expect(outcome.status == 0, "\(outcome)")
     let figures = program.lines.map { $0.split(separator: " ").compactMap { Int($0) } }
     try #require(figures.count == 2)
     #expect(figures[1][0] <= figures[0][0] + 6, "open files")
