@@ -203,13 +203,26 @@ static int make(int directory, const char *name)
         return r;
 }
 
+/* As dn__region_set_moved(): a process that only posts may be in it, without a claim. */
+static void mark_as_left(int fd)
+{
+        const off_t at = offsetof(dn__shm_table, moved);
+        uint64_t moved;
+
+        if (!is_table(fd) || pread(fd, &moved, sizeof(moved), at) != sizeof(moved))
+                return;
+        moved += moved % 2 ? 2 : 1;
+        (void)!pwrite(fd, &moved, sizeof(moved), at);
+}
+
 /* A process that enters it at this moment is in a removed table, and will notice. */
 static void remove_if_unused(int directory, const char *name)
 {
         int fd DN__CLOSES = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-        if (fd >= 0 && !dn__claim_is_taken(fd, 0, DN__SHM_N_CLAIMS))
-                (void)unlinkat(directory, name, 0);
+        if (fd >= 0 && !dn__claim_is_taken(fd, 0, DN__SHM_N_CLAIMS) &&
+            unlinkat(directory, name, 0) == 0)
+                mark_as_left(fd);
 }
 
 /* Removes the leftovers of ended processes: tables of other buses and versions, complete or

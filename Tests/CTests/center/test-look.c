@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "center/table.h"
+#include "centers.h"
 #include "inside.h"
 #include "member.h"
 #include "table-file.h"
@@ -74,6 +75,31 @@ TEST_ON_BUS(aProcessThatHasMovedLooksOnceTheBusHasTheWiderRules)
         remove_table();
         dbus_finish_rules(dbus);
         WAIT_UNTIL(is_there());
+}
+
+/* Makes a table for another bus, and so removes those that no process has claimed. */
+ROLE(tidy)
+{
+        tally_observe(open_center("unix:path=/nonexistent/bus"), "N", &heard);
+        return 0;
+}
+
+/* A process that only posts has no claim on the table that it has made. */
+TEST_NO_BUS(nothingIsPostedInATableThatWasTakenForALeftover)
+{
+        test_child *member;
+
+        test_bus_use_none();
+        for (int i = 0; i < 100 && !is_there(); i++)
+                (void)dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0);
+        CHECK(is_there());
+        CHECK_EQ(test_child_wait(test_spawn_role("tidy", NULL)), 0);
+        member = spawn_member("N");
+        for (uint64_t i = 1; i <= 3; i++) {
+                post_ok(dn_center_darwin(), "N");
+                WAIT_UNTIL_EQ(posts_of(member), i);
+        }
+        end_member(member);
 }
 
 TEST_MAIN()
