@@ -227,7 +227,9 @@ static bool prepare_sources(dn__loop *loop, turn *turn)
         return is_idle;
 }
 
-/* Returns false if the word was rung just before: then nothing is known about the descriptors. */
+/* Returns false if nothing is known about the descriptors: the word was rung just before, or they
+ * cannot be polled, for example after the host has lowered its limit of descriptors. Then the loop
+ * looks at them by itself, but not all the time. */
 static bool sleep_on_descriptors(dn__loop *loop, turn *turn)
 {
         struct pollfd *wake = &turn->fds[turn->n_sources];
@@ -238,7 +240,11 @@ static bool sleep_on_descriptors(dn__loop *loop, turn *turn)
                 turn->first_us = dn__clock_earlier(turn->first_us, dn__clock_after_us(BROKEN_US));
         if (!dn__wake_fall_asleep(turn->target->word))
                 return false;
-        (void)dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us);
+        if (dn__clock_poll(turn->fds, turn->n_sources + 1, turn->first_us) < 0) {
+                if (errno != EINTR)
+                        dn__clock_sleep_until(dn__clock_after_us(BROKEN_US));
+                return false;
+        }
         waker_take(&loop->waker, wake->revents);
         return true;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -357,6 +358,30 @@ TEST_NO_BUS(theEndOfTheWriterWakesTheThreadOnce)
         test_let_pass_ms(500);
         CHECK(n_prepared - n_before <= (dn__clock_now_us() - begin_us) / 100000 + 2);
         close_and_wait(loop);
+}
+
+/* Linux polls no more descriptors than the process may have at the moment. */
+TEST_NO_BUS(descriptorsThatCannotBePolledAreLookedAtNowAndThen)
+{
+        static const dn__source_ops ops = { prepare_and_count, counter_dispatch };
+        const struct rlimit none = { 1, 4096 };
+        counter counter = quiet_counter();
+        dn__loop *loop = new_loop(true);
+        uint64_t begin_us;
+
+        counter.source.ops = &ops;
+        counter.wait.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        counter.wait.events = POLLIN;
+        dn__loop_add(loop, &counter.source);
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+        CHECK_EQ(dn__loop_start(loop), 0);
+        CHECK_EQ(eventfd_write(counter.wait.fd, 1), 0);
+        begin_us = dn__clock_now_us();
+        WAIT_UNTIL_EQ(counter.n_dispatched, 1);
+        test_let_pass_ms(500);
+        CHECK(n_prepared <= (dn__clock_now_us() - begin_us) / 100000 + 3);
+        close_and_wait(loop);
+        (void)close(counter.wait.fd);
 }
 
 TEST_NO_BUS(ringingAfterTheHostHasClosedAnEndSendsNoSignal)
