@@ -24,7 +24,8 @@
 
 static bool is_idle(void)
 {
-        return dn__tokens_are_none() && dn__centers_are_idle();
+        return dn__tokens_are_none() && dn__centers_are_idle() &&
+               !dn__gate_has_others(DN__GATE_WORK);
 }
 
 /* Cancels everything, and waits until no callback is left. Returns 0 or -EBUSY. */
@@ -33,9 +34,9 @@ static int cancel_everything(uint64_t deadline_us)
         while (!dn__gate_has_others(DN__GATE_CALL)) {
                 dn__tokens_cancel();
                 dn__centers_cancel_observers();
-                /* Twice: a callback that was running may have queued work before it ended. */
-                if (!dn__gate_has_others(DN__GATE_WORK) && is_idle() &&
-                    !dn__gate_has_others(DN__GATE_WORK))
+                /* Twice: a callback that was still running may have registered or queued something
+                 * where it was idle before. */
+                if (is_idle() && is_idle())
                         return 0;
                 if (dn__clock_now_us() >= deadline_us)
                         return -EBUSY;
