@@ -109,20 +109,26 @@ static unsigned count_used(const dn__shm_table *table)
         return n_used < DN__SHM_N_PROCESSES ? (unsigned)n_used : DN__SHM_N_PROCESSES;
 }
 
+static void mark(dn__shm_table *table, unsigned process, const dn__shm_slot *slot)
+{
+        size_t index = (size_t)(slot - table->slots);
+
+        DN__PROBE(ring, slot->name, atomic_load(&slot->generation),
+                  (uint32_t)atomic_load(&table->processes[process].pid));
+        set_bit(table->marks[process], index);
+        set_bit(table->processes[process].marked, index / 64);
+}
+
 /* Marks a slot for processes from a multiple of 64 on, a bit for each, and rings them. */
 static void mark_and_ring(dn__shm_table *table, unsigned first, uint64_t processes,
                           const dn__shm_slot *slot)
 {
         bool is_together = __builtin_popcountll(processes) >= MIN_TOGETHER;
-        size_t index = (size_t)(slot - table->slots);
 
         for (uint64_t rest = processes; rest; rest &= rest - 1) {
                 unsigned process = first + (unsigned)__builtin_ctzll(rest);
 
-                DN__PROBE(ring, slot->name, atomic_load(&slot->generation),
-                          (uint32_t)atomic_load(&table->processes[process].pid));
-                set_bit(table->marks[process], index);
-                set_bit(table->processes[process].marked, index / 64);
+                mark(table, process, slot);
                 if (!is_together)
                         ring_one(table, process);
         }
