@@ -139,7 +139,8 @@ protocol StoredDelivery: ObservedRegistration {
 
 extension StoredPump {
   private enum Step {
-    case none, read, deliver, acknowledge, retry
+    case none, read, deliver, retry
+    case acknowledge(UInt64, StoreCursor)
   }
 
   /// Decides what comes next, when no step is under way.
@@ -159,9 +160,9 @@ extension StoredPump {
 
   /// Decides what to do when there is nothing to deliver.
   private func attempt(_ state: inout State) -> Step {
-    if state.handled != nil {
+    if let handled = state.handled, let cursor = state.reader?.cursor {
       state.phase = .acknowledging
-      return .acknowledge
+      return .acknowledge(handled, cursor)
     }
     guard state.hasChanged || state.page.hasMore else {
       state.phase = .idle
@@ -176,7 +177,9 @@ extension StoredPump {
     case .none: break
     case .read: queues.reading.submit { self.read() }
     case .deliver: executor.enqueue { self.deliver() }
-    case .acknowledge: queues.writing.submit { self.acknowledge() }
+    case .acknowledge(let handled, let cursor):
+      runs.enter()
+      queues.writing.submit { self.acknowledge(handled, in: cursor) }
     // The cause of a failure may go away without a change notification.
     case .retry: Retry.later { [weak self] in self?.tryAgain() }
     }
@@ -199,9 +202,17 @@ extension StoredPump {
       return state.reader
     }
     guard var reader = found else { return }
-    let result = Result { try reader.read(within: nil) }
-    let next = state.withLock { state in
-      guard state.phase == .reading else { return Step.none }
+    let next = keep(Result { try reader.read(within: nil) }, of: reader)
+    runs.leave()
+    perform(next)
+  }
+
+  /// Keeps what was read, of which the caller keeps nothing. Returns what comes next.
+  private func keep(
+    _ result: Result<StoredPage<Element>, any Error>, of reader: any StoredReader<Element>
+  ) -> Step {
+    state.withLock { state in
+      guard state.phase == .reading else { return .none }
       state.reader = reader
       switch result {
       case .success(let page): (state.page, state.failure) = (page, nil)
@@ -210,8 +221,6 @@ extension StoredPump {
       }
       return step(&state)
     }
-    runs.leave()
-    perform(next)
   }
 
   /// Delivers elements until there are no more, or others get their turn.
@@ -222,20 +231,15 @@ extension StoredPump {
       if let element { handler(element) }
       count = cursor == nil ? count + 1 : Self.turn
     }
-    let (next, handled) = state.withLock { state in
+    let next = state.withLock { state -> Step in
       state.thread = nil
-      return (step(&state), state.phase == .ended ? state.handled.take() : nil)
-    }
-    // The handled elements are acknowledged, even if that was the last call.
-    if let handled, let cursor {
-      runs.enter()
-      queues.writing.submit { [runs] in
-        try? cursor.advance(to: handled)
-        runs.leave()
+      guard state.phase == .ended, let handled = state.handled, let cursor else {
+        return step(&state)
       }
+      return .acknowledge(handled, cursor)
     }
-    runs.leave()
     perform(next)
+    runs.leave()
   }
 
   /// Begins to deliver a page, unless it is stale. Returns the cursor, if there is one.
@@ -275,15 +279,8 @@ extension StoredPump {
     }
   }
 
-  private func acknowledge() {
-    let found = state.withLock { state -> (StoreCursor, UInt64)? in
-      guard state.phase == .acknowledging, let cursor = state.reader?.cursor,
-        let handled = state.handled
-      else { return nil }
-      runs.enter()
-      return (cursor, handled)
-    }
-    guard let (cursor, handled) = found else { return }
+  /// Stores that an element was handled, even if the handler is not called again.
+  private func acknowledge(_ handled: UInt64, in cursor: StoreCursor) {
     let result = Result { () throws(WormholeError) in try cursor.advance(to: handled) }
     let next = state.withLock { state in
       switch result {

@@ -17,6 +17,25 @@ struct CursorTests {
     #expect(cursors.map { "\($0.name) \($0.sequence) \($0.lag)" } == ["a 5 0", "b 2 3"])
   }
 
+  @Test(arguments: [false, true])
+  func noteAMessageThoughItsListenerEnds(inTheCall: Bool) async throws {
+    let (site, isHeard) = (try Site(.history), Flag())
+    let (hole, mayWrite) = (site.hole, DispatchSemaphore(value: 0))
+    try await hole.pass(1, to: .number)
+    site.store.enqueue(.writing) { mayWrite.wait() }
+    let listener = Listener<Wormhole.Message<Int>>("label", on: .queue(site.queue)) { _ in
+      if inTheCall { hole.unbind("label", from: .number) }
+      isHeard.set()
+    }
+    try hole.bind(listener, to: .number, starting: .cursor("place"))
+    await eventually { isHeard.isSet }
+    await turn(site.queue)
+    hole.unbind("label", from: .number)
+    mayWrite.signal()
+    try await hole.pass(2, to: .number)
+    #expect(try await hole.cursors(of: .number).map(\.sequence) == [1])
+  }
+
   @Test func areRemovedUnlessTheyAreInUse() async throws {
     let site = try Site(.history)
     try await site.hole.pass(1, to: .number)

@@ -119,16 +119,19 @@ struct MessageObservationTests {
     let site = try Site(.history)
     let name = MessageName<Parting>("org.example.parting")
     for _ in 1...2 { try await site.hole.pass(Parting(), to: name) }
-    let (begun, goOn) = (Flag(), DispatchSemaphore(value: 0))
-    let observation = try site.hole.listen(name, starting: .all, on: .queue(queue)) { _ in
-      begun.set()
-      goOn.wait()
+    for delivery in [.queue(queue), .inline] as [Delivery] {
+      let (begun, goOn) = (Flag(), DispatchSemaphore(value: 0))
+      let observation = try site.hole.listen(name, starting: .all, on: delivery) { _ in
+        begun.set()
+        goOn.wait()
+      }
+      await eventually { begun.isSet }
+      observation.cancel()
+      #expect(Parting.living.load(ordering: .acquiring) == 1)
+      goOn.signal()
+      await observation.end()
+      #expect(Parting.living.load(ordering: .acquiring) == 0)
     }
-    await eventually { begun.isSet }
-    observation.cancel()
-    goOn.signal()
-    await observation.end()
-    #expect(Parting.living.load(ordering: .acquiring) == 0)
   }
 
   /// A value that takes a moment to go.

@@ -82,8 +82,8 @@ struct RebindingTests {
     site.hole.unbind("label", from: .number)
     try await site.settle(queue)
     #expect(old.values == [1])
-    var rest = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
     try await site.hole.pass(3, to: .number)
+    var rest = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
     #expect(try await rest.next()?.value == 3)
   }
 
