@@ -15,6 +15,16 @@ struct NotificationsTests {
     #expect(await iterator.next() == NotificationEvent(name: name, coalesced: 1000))
   }
 
+  @Test func mergedPostsOfTwoSendersHaveNone() async throws {
+    let notifications = try stage.center.notifications(named: name)
+    for poster in [stage.poster, stage.center] {
+      try poster.post(name)
+      try await stage.drain(on: .inline)
+    }
+    var iterator = notifications.makeAsyncIterator()
+    #expect(await iterator.next() == NotificationEvent(name: name, coalesced: 2))
+  }
+
   @Test func givesEveryIteratorEveryPost() async throws {
     let notifications = try stage.center.notifications(named: name)
     var iterators = (1...2).map { _ in notifications.makeAsyncIterator() }

@@ -93,6 +93,16 @@ struct MMWormholeTests {
     #expect(new.entries == ["x"])
   }
 
+  @Test func aListenerThatFailedDoesNotStandInTheWayOfTheNext() async throws {
+    try Data(repeating: 65, count: 5000).write(to: URL(fileURLWithPath: store.path))
+    let failed = hear("text")
+    try FileManager.default.removeItem(atPath: store.path)
+    let log = hear("text")
+    wormhole.passMessageObject("x" as NSString, identifier: "text")
+    await eventually { log.entries == ["x"] }
+    #expect(failed.entries.isEmpty)
+  }
+
   @MainActor @Test func aStoppedListenerIsNotCalled() async throws {
     let log = hear("text")
     wormhole.passMessageObject("x" as NSString, identifier: "text")

@@ -82,6 +82,7 @@ struct WormholeCommandTests {
       environment: environment)
     await listener.waitForLine("{\"a\":1}")
     try await hole.pass(["b": 2], to: name)
+    try await hole.ping(name)  // Only messages count.
     try await run("pass", Self.group, "table", "{\n\"c\": 3 }")
     #expect(await listener.end() == Outcome(output: "{\"a\":1}\n{\"b\":2}\n{ \"c\": 3 }\n"))
   }

@@ -20,10 +20,7 @@ final class ObservingTask: ObservedRegistration {
     group.enter()
     task = Task.detached {
       await Self.$running.withValue(group) {
-        for await element in elements {
-          guard !Task.isCancelled else { break }
-          await observer(element)
-        }
+        for await element in elements { await observer(element) }
       }
       group.leave()
     }

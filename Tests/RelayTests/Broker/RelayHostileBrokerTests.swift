@@ -96,13 +96,7 @@ import Testing
 
   /// The relay notices that when it confirms the first messages, while it still has many to handle.
   @Test func aBrokerThatClosesBehindManyMessagesCostsNoProcessorTime() async throws {
-    let messages = (1...400).map { number in
-      var bytes = publication("n/com.example.light/00000000000000aa", "1 1 1 0 0 0")
-      bytes[0] |= 2  // QoS 1
-      bytes[1] += 2
-      bytes.insert(contentsOf: [UInt8(number >> 8), UInt8(number & 255)], at: 4 + Int(bytes[3]))
-      return bytes
-    }
+    let messages = (1...400).map { toConfirm($0, "1 1 1 0 0 0") }
     let broker = try FakeBroker(closes: true, sending: FakeBroker.welcome + messages.joined())
     defer { broker.stop() }
     let session = try Session()
@@ -112,6 +106,43 @@ import Testing
     await eventually { broker.connections >= 6 }
     #expect(try session.processorTime() - begin < 0.5 * Double(slowness))
     await session.end()
+  }
+
+  /// There are only so many numbers, but each is used again once it is confirmed.
+  @Test func aConnectionOutlivesTheNumbersOfItsMessages() async throws {
+    let broker = try FakeBroker { client in
+      FakeBroker.admit(client)
+      var buffer = [UInt8](repeating: 0, count: 65536)
+      for _ in 0..<70 {
+        let bytes = (1...1000).flatMap { toConfirm($0, "") }
+        send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        var confirmed = 0
+        while confirmed < 4000, case let count = recv(client, &buffer, buffer.count, 0), count > 0 {
+          confirmed += count
+        }
+      }
+    }
+    defer { broker.stop() }
+    let session = try Session()
+    try await session.start(broker.realm(), isOnline: false)
+    await eventually { await session.counts()?.malformed == 70_000 }
+    #expect(broker.connections == 1)
+    #expect(await session.end()?.status == 0)
+  }
+
+  @Test func eachMissingMessageIsNoticed() async throws {
+    let broker = try FakeBroker { client in
+      FakeBroker.admit(client)
+      let bytes = [1, 2, 4, 5].flatMap {
+        publication("p/00000000000000aa", "1 \($0) online 1 :1.0")
+      }
+      send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+    defer { broker.stop() }
+    let session = try Session()
+    try await session.start(broker.realm(), isOnline: false)
+    await eventually { await session.counts()?.received == 5 }
+    #expect(await session.counts()?.gaps == 1)
   }
 
   /// Each presence has a number until it is confirmed, and there are only so many.
@@ -236,6 +267,15 @@ import Testing
     #expect(.now - begin < .seconds(5 * slowness))
     server.send(SIGKILL)
   }
+}
+
+/// A packet that publishes the count of a name with QoS 1.
+private func toConfirm(_ number: Int, _ payload: String) -> [UInt8] {
+  var bytes = publication("n/com.example.light/00000000000000aa", payload)
+  bytes[0] |= 2
+  bytes[1] += 2
+  bytes.insert(contentsOf: [UInt8(number >> 8), UInt8(number & 255)], at: 4 + Int(bytes[3]))
+  return bytes
 }
 
 extension Session {

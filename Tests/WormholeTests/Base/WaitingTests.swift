@@ -124,6 +124,21 @@ struct WaitingTests {
     }
   }
 
+  @Test func aPartOfACallWaitsNoLongerThanItsOwnTime() throws {
+    let store = try Store()
+    let holder = try SQLiteConnection(opening: store.path)
+    let waiting = try SQLiteConnection(opening: store.path)
+    try holder.execute("BEGIN IMMEDIATE")
+    let start = ContinuousClock.now
+    waiting.begin(Backoff(timeout: .seconds(60)))
+    #expect(throws: WormholeError.busy) {
+      try waiting.waiting(atMost: .zero) { () throws(WormholeError) in
+        try waiting.execute("BEGIN IMMEDIATE")
+      }
+    }
+    #expect(.now - start < .seconds(50))
+  }
+
   // MARK: - Readers
 
   @Test func theWriteAheadLogHasALimit() async throws {

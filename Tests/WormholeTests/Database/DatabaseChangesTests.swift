@@ -285,6 +285,15 @@ struct DatabaseChangesTests {
       on: store.path)
   }
 
+  @Test func aCommitAfterAGapIsReportedForAllTables() async throws {
+    let store = try Store(["CREATE TABLE other(id INTEGER PRIMARY KEY)"])
+    var changes = try store.database.changes(in: ["item"]).makeAsyncIterator()
+    try ForeignProgram.run("DROP TABLE wormhole_commits", on: store.path)
+    try await store.write("INSERT INTO other VALUES(1)")
+    let change = try #require(try await changes.next())
+    #expect(change.mayHaveMissed && change.isComplete && change.tables == ["other"])
+  }
+
   @Test func aTableThatWasDroppedIsMadeAgain() async throws {
     let store = try Store()
     var changes = try store.database.changes().makeAsyncIterator()

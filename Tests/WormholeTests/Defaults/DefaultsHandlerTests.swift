@@ -1,6 +1,7 @@
 // Specifies handlers of shared defaults.
 import Observation
-import Wormhole
+
+@testable import Wormhole
 
 @Suite(.bounded)
 struct DefaultsHandlerTests {
@@ -24,6 +25,17 @@ struct DefaultsHandlerTests {
     try await defaults.remove(.number)
     await eventually { values.entries == [0, 1, 0] }
     observation.cancel()
+  }
+
+  @Test func theSameValueIsReportedAgainAfterAnError() async throws {
+    let over = WorkLimit(on: "", timeout: .zero)
+    var reader = DefaultsReader<Int>(.number, in: defaults.store, after: nil)
+    var counts: [Int?] = []
+    try await defaults.set(1, for: .number)
+    for limit in [nil, nil, over, nil, nil] {
+      counts.append(try? reader.read(within: limit).elements.count)
+    }
+    #expect(counts == [1, 0, nil, 1, 0])
   }
 
   @Test @MainActor func noCallFollowsTheEndOnTheMainActor() async throws {

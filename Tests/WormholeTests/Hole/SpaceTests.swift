@@ -39,6 +39,6 @@ struct SpaceTests {
     let site = try Site()
     let bytes = Data(repeating: 7, count: 250_000)
     for _ in 1...400 { try site.hole.blocking.pass(bytes, to: .bytes) }
-    #expect(size("\(site.store.path)-wal") < 32 << 20)
+    #expect(size("\(site.store.path)-wal") < 16 << 20)
   }
 }

@@ -123,6 +123,22 @@ struct SQLiteTests {
     #expect(try connections.use(\.writer, within: nil) { $0.isInTransaction } == false)
   }
 
+  @Test func aTransactionThatCannotBeCommittedIsRolledBack() throws {
+    let connection = try SQLiteConnection(opening: "\(group.path)/items")
+    try connection.execute(
+      """
+      PRAGMA foreign_keys = ON;
+      CREATE TABLE part(item REFERENCES item DEFERRABLE INITIALLY DEFERRED);
+      """)
+    #expect(throws: WormholeError.self) {
+      try connection.transaction(.immediate) { () throws(WormholeError) in
+        try connection.execute("INSERT INTO part VALUES(7)")
+      }.get()
+    }
+    #expect(!connection.isInTransaction)
+    #expect(try connection.integer("SELECT count(*) FROM part") == 0)
+  }
+
   /// Its number is the same, as it also may be for a new file after a removal.
   @Test func aFileIsNotLookedForAtTheOldPlaceOfItsNumber() throws {
     let group = try TemporaryGroup()
