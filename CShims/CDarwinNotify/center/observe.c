@@ -33,7 +33,7 @@ static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *
         bool is_same_queue;
 
         if (old && old->is_cancelled)
-                return -EINVAL;
+                return -EINVAL; /* unreachable: only if another thread has cancelled it just now */
         queue = dn__post_queue_ref(dn__post_queue_find(topic, executor));
         if (!queue)
                 queue = dn__post_queue_new(topic, executor);
