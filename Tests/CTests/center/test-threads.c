@@ -144,14 +144,21 @@ static void fence_distributed(void)
 
 TEST_ON_BUS(noCallFollowsTheLastRemovalOfManyThreads)
 {
+        static tally all;
+        dn_observer *observer = NULL;
+
         test_bus_begin();
-        await_bus(dn_center_distributed());
+        dn_center *center = dn_center_distributed();
+        await_bus(center);
+        CHECK_EQ(dn_center_observe_prefix(center, "busy.", TALLY_HANDLER(&all), NULL, &observer),
+                 0);
         run_busy_threads(use_distributed);
-        CHECK_EQ(dn_center_set_suspended(dn_center_distributed(), false), 0);
+        CHECK_EQ(dn_center_set_suspended(center, false), 0);
         /* Afterwards, calls that were running when a callback removed their observer are over. */
         fence_distributed();
+        CHECK(all.n_calls > 0);
+        tally_drop(observer);
         uint64_t n_before = n_calls;
-        CHECK(n_before > 0);
         for (unsigned i = 0; i < 5; i++)
                 post_or_be_refused("busy.0", "x", i);
         fence_distributed();
