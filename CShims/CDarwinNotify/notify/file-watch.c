@@ -38,6 +38,7 @@ typedef struct files {
         dn__loop *loop;
         dn__source source;
         dn__paths paths; /* its descriptor is changed by the thread, with the lock */
+        uint64_t renew_us; /* when to try to get a descriptor again */
 } files;
 
 struct dn__file_watch {
@@ -139,8 +140,8 @@ static void renew(files *files) DN__REQUIRES(&files->lock)
                 watch->path.may_have_changed = true;
         }
         dn__paths_deinit(&files->paths);
-        /* If the process has no descriptor left, prepare() tries again later. */
-        (void)dn__paths_init(&files->paths);
+        files->renew_us = dn__paths_init(&files->paths) < 0 ? dn__clock_after_us(RENEW_US)
+                                                            : DN__NEVER;
 }
 
 /* Where nothing more could be listened to, the next event anywhere is the next chance to try.
@@ -193,9 +194,8 @@ static bool take_due(files *files, void (**ret_changed)(int token), int *ret_tok
 static bool prepare(dn__source *source, dn__wait *wait)
 {
         files *files = DN__CONTAINER(source, struct files, source);
-        int fd = files->paths.fd;
 
-        *wait = (dn__wait){ fd, POLLIN, fd < 0 ? dn__clock_after_us(RENEW_US) : DN__NEVER };
+        *wait = (dn__wait){ files->paths.fd, POLLIN, files->renew_us };
         return true;
 }
 
@@ -247,6 +247,7 @@ static dn__per_process *make_files(void *nothing)
         dn__lock_init(&files->lock);
         dn__list_init(&files->watches);
         files->source.ops = &ops;
+        files->renew_us = DN__NEVER;
         if (dn__paths_init(&files->paths) < 0 || dn__loop_new(&options, &files->loop) < 0) {
                 closed(files);
                 return NULL;

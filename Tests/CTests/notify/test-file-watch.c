@@ -229,6 +229,19 @@ TEST_NO_BUS(watchesGoOnWhenTheHostHasTakenTheLastDescriptor)
         expect_call(0, 2);
 }
 
+TEST_NO_BUS(watchesGoOnWhenTheHostHasClosedAllDescriptors)
+{
+        put("f", 0, "text");
+        watch_as(0, "f", 0);
+        fence();
+        is_refused = true;
+        CHECK_EQ(syscall(SYS_close_range, 3U, ~0U, 0), 0);
+        append();
+        expect_call(0, 0);
+        append();
+        expect_call(0, 1);
+}
+
 static dn__file_watch *_Atomic to_free;
 
 static void count_and_free(int token)
