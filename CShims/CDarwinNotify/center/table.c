@@ -201,7 +201,8 @@ static bool may_make_table(const move *move)
 
         if (move->wants_entry)
                 return move->is_trying;
-        return !move->from && n_absences >= N_ABSENCES && (n_absences & (n_absences - 1)) == 0;
+        return (!move->from || dn__region_was_left(move->from)) && n_absences >= N_ABSENCES &&
+               (n_absences & (n_absences - 1)) == 0;
 }
 
 /* Finds the right table and sets `to`. Returns 0 or a negative errno; then `to` may be a table in
@@ -330,12 +331,19 @@ static void begin_trying(move *move)
 void dn__table_look(dn__hub *hub, bool wants_entry)
 {
         move move = { .hub = hub, .wants_entry = wants_entry };
-        uint64_t begin_ms;
+        uint64_t begin_ms = dn__clock_coarse_ms();
 
         atomic_store(&hub->member.is_look_due, false);
-        if (!hub->member.scope || geteuid() != hub->member.user || !begin_moving(hub))
+        if (!hub->member.scope)
                 return;
-        begin_ms = dn__clock_coarse_ms();
+        if (geteuid() != hub->member.user) {
+                /* What that user finds is not ours. Later it may be this one again. */
+                atomic_store(&hub->member.tried_us, dn__clock_now_us());
+                atomic_store(&hub->member.look_ms, begin_ms);
+                return;
+        }
+        if (!begin_moving(hub))
+                return;
         move.from = atomic_load(&hub->member.region);
         begin_trying(&move);
         if (!move_hub(&move) && (move.is_trying || move.has_moved))

@@ -209,7 +209,8 @@ static void mark_as_left(int fd)
         const off_t at = offsetof(dn__shm_table, moved);
         uint64_t moved;
 
-        if (!is_table(fd) || pread(fd, &moved, sizeof(moved), at) != sizeof(moved))
+        if (!is_allowed_size((size_t)at + sizeof(moved)) || !is_table(fd) ||
+            pread(fd, &moved, sizeof(moved), at) != sizeof(moved))
                 return;
         moved += moved % 2 ? 2 : 1;
         (void)!pwrite(fd, &moved, sizeof(moved), at);

@@ -1,6 +1,8 @@
 /* When a process looks for its table. */
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "center/table.h"
 #include "centers.h"
@@ -100,6 +102,44 @@ TEST_NO_BUS(nothingIsPostedInATableThatWasTakenForALeftover)
                 WAIT_UNTIL_EQ(posts_of(member), i);
         }
         end_member(member);
+}
+
+TEST_NO_BUS(aProcessWhoseTableWasTakenForALeftoverMakesAnother)
+{
+        test_bus_use_none();
+        for (int i = 0; i < 100 && !is_there(); i++)
+                (void)dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0);
+        CHECK_EQ(test_child_wait(test_spawn_role("tidy", NULL)), 0);
+        remove_table(); /* of the other */
+        CHECK(!is_there());
+        for (int i = 0; i < 100 && !is_there(); i++)
+                post_ok(dn_center_darwin(), "N");
+        CHECK(is_there());
+}
+
+static _Atomic bool is_another;
+static _Atomic unsigned n_users;
+
+/* Overrides libc's. */
+uid_t geteuid(void)
+{
+        n_users++;
+        return is_another ? 4711 : (uid_t)syscall(SYS_geteuid);
+}
+
+TEST_NO_BUS(aProcessThatHasBecomeAnotherUserDoesNotLookAllTheTime)
+{
+        dn_center *center = dn_center_darwin();
+        unsigned n_before;
+
+        test_bus_use_none();
+        tally_observe(center, "N", &heard);
+        is_another = true;
+        forget_look(center);
+        dn__loop_wake(dn__hub_find(center)->loop);
+        n_before = n_users;
+        test_let_pass_ms(300);
+        CHECK(n_users - n_before <= 10);
 }
 
 TEST_MAIN()

@@ -259,14 +259,14 @@ TEST_NO_BUS(leftoversOfKilledProcessesAreRemoved)
 }
 
 /* Runs in a child, because the limit is permanent. */
-static int open_with_limit(rlim_t n_bytes)
+static int open_with_limit(const char *key, rlim_t n_bytes)
 {
         struct rlimit limit = { n_bytes, n_bytes };
         dn__region *region;
         int r;
 
         setrlimit(RLIMIT_FSIZE, &limit);
-        r = region_open("key", &region);
+        r = region_open(key, &region);
         if (r == 0 && !hold(region, "x"))
                 r = -ENOMEM;
         return -r;
@@ -280,14 +280,19 @@ TEST_NO_BUS(fileSizeLimitDoesNotKillTheProcess)
         CHECK_EQ(dn__fork_init(), 0);
         pid = test_fork();
         if (pid == 0)
-                _exit(open_with_limit(1000));
+                _exit(open_with_limit("key", 1000));
         CHECK_EQ(test_wait_for(pid), EFBIG);
         CHECK_EQ(n_files(), 0);
         AUTO_REGION *region = open_region("key");
         pid = test_fork();
         if (pid == 0)
-                _exit(open_with_limit(1000));
+                _exit(open_with_limit("key", 1000));
         CHECK_EQ(test_wait_for(pid), 0); /* made by other processes */
+        region = dn__region_close(region); /* a leftover */
+        pid = test_fork();
+        if (pid == 0)
+                _exit(open_with_limit("another key", 0));
+        CHECK_EQ(test_wait_for(pid), EFBIG);
 }
 
 TEST_MAIN()
