@@ -1,12 +1,11 @@
 /* A stream into memory. */
 #include "util/stream.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 
-/* Returns 0 if out of memory, which the stream takes for an error. */
+/* Returns 0 if out of memory. Not every C library takes that for an error. */
 static ssize_t append(void *context, const char *bytes, size_t n_bytes)
 {
         dn__stream *text = context;
@@ -15,6 +14,7 @@ static ssize_t append(void *context, const char *bytes, size_t n_bytes)
         if (n_needed > text->n_allocated) {
                 char *grown = realloc(text->bytes, 2 * n_needed);
 
+                text->is_lost |= !grown;
                 if (!grown)
                         return 0;
                 text->bytes = grown;
@@ -36,7 +36,7 @@ char *dn__stream_close(FILE *stream, dn__stream *text)
 {
         bool is_whole = !ferror(stream);
 
-        if (fclose(stream) == 0 && is_whole)
+        if (fclose(stream) == 0 && is_whole && !text->is_lost)
                 return text->bytes;
         free(text->bytes);
         return NULL;

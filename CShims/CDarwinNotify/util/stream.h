@@ -1,6 +1,7 @@
 /* A stream into memory that remembers whether it lacked some: that of the C library forgets it. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -9,6 +10,7 @@ typedef struct dn__stream {
         char *bytes;
         size_t n_bytes;
         size_t n_allocated;
+        bool is_lost; /* a part of it */
 } dn__stream;
 
 /* Returns NULL if out of memory. The text must live until dn__stream_close(). */
