@@ -20,7 +20,11 @@ final class ObservingTask: ObservedRegistration {
     group.enter()
     task = Task.detached {
       await Self.$running.withValue(group) {
-        for await element in elements { await observer(element) }
+        for await element in elements {
+          // It may have been cancelled while the element was decoded.
+          guard !Task.isCancelled else { break }
+          await observer(element)
+        }
       }
       group.leave()
     }

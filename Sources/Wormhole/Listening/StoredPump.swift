@@ -140,6 +140,7 @@ protocol StoredDelivery: ObservedRegistration {
 extension StoredPump {
   private enum Step {
     case none, read, deliver, retry
+    /// Counts as a run from when it is decided.
     case acknowledge(UInt64, StoreCursor)
   }
 
@@ -162,6 +163,7 @@ extension StoredPump {
   private func attempt(_ state: inout State) -> Step {
     if let handled = state.handled, let cursor = state.reader?.cursor {
       state.phase = .acknowledging
+      runs.enter()
       return .acknowledge(handled, cursor)
     }
     guard state.hasChanged || state.page.hasMore else {
@@ -178,7 +180,6 @@ extension StoredPump {
     case .read: queues.reading.submit { self.read() }
     case .deliver: executor.enqueue { self.deliver() }
     case .acknowledge(let handled, let cursor):
-      runs.enter()
       queues.writing.submit { self.acknowledge(handled, in: cursor) }
     // The cause of a failure may go away without a change notification.
     case .retry: Retry.later { [weak self] in self?.tryAgain() }
@@ -236,6 +237,7 @@ extension StoredPump {
       guard state.phase == .ended, let handled = state.handled, let cursor else {
         return step(&state)
       }
+      runs.enter()
       return .acknowledge(handled, cursor)
     }
     perform(next)
@@ -290,7 +292,9 @@ extension StoredPump {
       return step(&state)
     }
     runs.leave()
-    perform(next)
+    guard case .deliver = next else { return perform(next) }
+    // A handler that is called at once may wait for another reader's acknowledgement.
+    queues.reading.submit { self.perform(next) }
   }
 
   /// Reports an error to the handler, once.

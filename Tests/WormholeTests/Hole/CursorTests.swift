@@ -36,6 +36,19 @@ struct CursorTests {
     #expect(try await hole.cursors(of: .number).map(\.sequence) == [1])
   }
 
+  @Test func leaveTheWriterAloneWhileAHandlerIsCalledAtOnce() async throws {
+    let (site, isHeard) = (try Site(.history), Flag())
+    for number in 1...2 { try await site.hole.pass(number, to: .number) }
+    let listener = Listener<Wormhole.Message<Int>>("label", on: .inline) { message in
+      let isWritten = DispatchSemaphore(value: 0)
+      site.store.enqueue(.writing) { isWritten.signal() }
+      isWritten.wait()
+      if message.sequence == 2 { isHeard.set() }
+    }
+    try site.hole.bind(listener, to: .number, starting: .cursor("place"))
+    await eventually { isHeard.isSet }
+  }
+
   @Test func areRemovedUnlessTheyAreInUse() async throws {
     let site = try Site(.history)
     try await site.hole.pass(1, to: .number)
