@@ -127,8 +127,9 @@ public struct NotificationEvent: Hashable, Sendable {
   ///
   /// The sender is known for posts of this process that were not merged: `sender?.isOwn != true`
   /// leaves them out. The table counts the posts of other processes without recording who posted;
-  /// an observer of a prefix gets the connection of a post that no table counts. The corresponding
-  /// C field is `sender`.
+  /// an observer of a prefix gets the connection of a post that no table counts. If another process
+  /// posts the same name at the same moment, an observer of a prefix may not know the sender of a
+  /// post of this process either. The corresponding C field is `sender`.
   public let sender: Sender?
 
   /// Creates an event, for example to test a listener.

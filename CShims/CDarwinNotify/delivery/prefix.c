@@ -90,9 +90,10 @@ static int64_t advance(dn__prefix_counts *counts, const dn__shm_slot *slot, cons
 }
 
 /* Our own posts are handed on when they are made, not when their signals arrive; and what the
- * direct carrier brings is in the table or nowhere. Says whether the last one is the post itself:
- * another thread may have handed it on, and a later one have been counted. */
-static uint64_t count_new(dn__hub *hub, const dn__post *post, bool *ret_is_itself) DN__HUB_LOCKED
+ * direct carrier brings is in the table or nowhere. Says whether the last one has the origin of the
+ * post. Of what the table counts, only one of our own has it, unless another thread has handed that
+ * on, and a later one has been counted. */
+static uint64_t count_new(dn__hub *hub, const dn__post *post, bool *ret_has_origin) DN__HUB_LOCKED
 {
         dn__prefix_counts *counts = hub->prefix_counts;
         bool is_counted = counts && post->generation && post->region_id == counts->region->id;
@@ -100,8 +101,9 @@ static uint64_t count_new(dn__hub *hub, const dn__post *post, bool *ret_is_itsel
         int64_t n_posts = slot ? advance(counts, slot, &post->name) : -1;
         bool is_signal = post->origin.sender;
 
-        *ret_is_itself = n_posts < 0 || counts->given[slot - counts->region->table->slots] ==
-                                                post->generation;
+        *ret_has_origin = n_posts < 0 ||
+                          (!is_signal && counts->given[slot - counts->region->table->slots] ==
+                                                 post->generation);
         return n_posts >= 0 ? (uint64_t)n_posts : is_signal != post->origin.is_own;
 }
 
@@ -123,12 +125,12 @@ static void hand(dn__hub *hub, const dn__post *post, dn__payload *payload, uint6
 uint64_t dn__prefix_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
 {
         uint64_t n_posts;
-        bool is_itself;
+        bool has_origin;
 
         if (dn__list_is_empty(&hub->prefixes))
                 return 0;
-        n_posts = count_new(hub, post, &is_itself);
-        if (payload && !is_itself)
+        n_posts = count_new(hub, post, &has_origin);
+        if (payload && !has_origin)
                 payload->post.origin = (dn__origin){ 0 };
         hand(hub, post, payload, n_posts);
         return n_posts;

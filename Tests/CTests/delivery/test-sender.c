@@ -110,7 +110,10 @@ TEST(anObserverOfAPrefixKnowsThePostsOfItsProcess)
         post(center, NAME);
         post(center, "self.example");
         post(center, "com.example.unregistered");
-        expect(&seen, 4, "own\n-\nown\nown\n");
+        WAIT_UNTIL_EQ(seen.n_calls, 4);
+        /* The thread that still looks for the post of the other may have found the next one. */
+        CHECK(strcmp(seen.text, "own\n-\nown\nown\n") == 0 ||
+              strcmp(seen.text, "own\n-\n-\nown\n") == 0);
 }
 
 TEST_ON_BUS(anObserverOfAPrefixKnowsTheConnectionOfAPostThatTheTableDoesNotCount)

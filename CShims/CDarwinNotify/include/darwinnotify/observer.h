@@ -39,8 +39,10 @@ typedef struct dn_event {
         bool may_have_missed;     /**< distributed center: the bus was lost since the previous call,
                                        so an unknown number of posts may be missing */
         const dn_sender *sender;  /**< who posted; NULL: not known, which includes posts of other
-                                       processes that the table counts, and events with more than
-                                       one post. Of other processes only the connection is known. */
+                                       processes that the table counts, events with more than one
+                                       post, and for observers of a prefix rarely a post of this
+                                       process, if another posts the same name at that moment. Of
+                                       other processes only the connection is known. */
 } dn_event;
 
 /** Selects the posts that an observer gets. All zero: every post. */
