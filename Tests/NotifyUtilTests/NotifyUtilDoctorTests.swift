@@ -202,15 +202,16 @@ struct NotifyUtilDoctorTests {
   }
 
   @Test func saysThatAProcessHasEnded() async throws {
-    // What replaces the shell does not ask for the status of its child.
-    let parent = try Program("/bin/sh", ["-c", "true & echo $!; exec sleep 600"], on: nil)
+    // What replaces the shell does not ask for the status of its child, which ends afterwards.
+    let child = "until [ $(cat /proc/$$/comm) = sleep ]; do :; done"
+    let parent = try Program("/bin/sh", ["-c", "(\(child)) & echo $!; exec sleep 600"], on: nil)
     await eventually { parent.lines.count == 1 }
-    let child = parent.lines[0]
+    let ended = parent.lines[0]
     await eventually {
-      let status = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
+      let status = try? String(contentsOfFile: "/proc/\(ended)/stat", encoding: .utf8)
       return status?.contains(") Z ") == true
     }
-    let report = try await examine([child], on: try PrivateBus())
+    let report = try await examine([ended], on: try PrivateBus())
     #expect(report.known.map(\.check) == ["missing-process"] && report.status == 1)
     #expect(parent.isRunning)
   }
