@@ -110,11 +110,14 @@ static void close_in_step(const int *fd)
 
 /* --- The process that is stopped ------------------------------------------------------------ */
 
+/* Not a constant: compilers check the code for longer ones against it. */
+static const char *volatile key = "none";
+
 static void enter_and_leave(void)
 {
         dn__region *region;
 
-        if (region_open("none", &region) < 0)
+        if (region_open(key, &region) < 0)
                 return;
         (void)hold(region, "N");
         dn__region_set_moved(region);
