@@ -49,8 +49,8 @@ struct WaitingTests {
       for number in 4...6 { _ = try? await site.hole.pass(number, to: .number) }
       _ = try? await site.hole.message(.number)
       #expect(.now - start < .seconds(60))
-      try await site.hole.startAnew()
-      try await site.hole.pass(10, to: .number)
+      await #expect(throws: Never.self) { try await site.hole.startAnew() }
+      await #expect(throws: Never.self) { try await site.hole.pass(10, to: .number) }
       await eventually("the new store is not heard") { heard.values.last == 10 }
     }
   }
