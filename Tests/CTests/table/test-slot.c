@@ -387,13 +387,13 @@ TEST_NO_BUS(waitForASetOfAStoppedOwnerTimesOut)
 }
 
 static dn__region *loser; /* another process takes each room that it finds; NULL: none is taken */
-static dn__shm_slot *taken;
 static int n_taken;
 
 #if !TEST_HAS_SANITIZER
 /* Overrides libc's: called for the memory of the room. */
 int madvise(void *memory, size_t n_bytes, int advice)
 {
+        static dn__shm_slot *taken;
         dn__region *region = loser;
 
         if (region && memory >= (void *)region->table->slots) {
