@@ -364,7 +364,7 @@ TEST_NO_BUS(theEndOfTheWriterWakesTheThreadOnce)
 TEST_NO_BUS(descriptorsThatCannotBePolledAreLookedAtNowAndThen)
 {
         static const dn__source_ops ops = { prepare_and_count, counter_dispatch };
-        const struct rlimit none = { 1, 4096 };
+        const struct rlimit few = { 1, 4096 }, enough = { 4096, 4096 };
         counter counter = quiet_counter();
         dn__loop *loop = new_loop(true);
         uint64_t begin_us;
@@ -373,13 +373,14 @@ TEST_NO_BUS(descriptorsThatCannotBePolledAreLookedAtNowAndThen)
         counter.wait.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         counter.wait.events = POLLIN;
         dn__loop_add(loop, &counter.source);
-        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
         CHECK_EQ(dn__loop_start(loop), 0);
         CHECK_EQ(eventfd_write(counter.wait.fd, 1), 0);
         begin_us = dn__clock_now_us();
         WAIT_UNTIL_EQ(counter.n_dispatched, 1);
         test_let_pass_ms(500);
         CHECK(n_prepared <= (dn__clock_now_us() - begin_us) / 100000 + 3);
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &enough), 0); /* a sanitizer looks for leaks */
         close_and_wait(loop);
         (void)close(counter.wait.fd);
 }
