@@ -23,20 +23,24 @@
 #define SOON_MS 100
 
 /* The clock is coarse, and costs a post little. */
+static uint64_t get_age_ms(const dn__hub *hub)
+{
+        return dn__clock_coarse_ms() - atomic_load(&hub->member.look_ms);
+}
+
 void dn__table_look_if_due(dn__hub *hub, bool wants_entry)
 {
         const dn__region *region = atomic_load(&hub->member.region);
-        uint64_t age_ms = dn__clock_coarse_ms() - atomic_load(&hub->member.look_ms);
         bool is_enough = region && (!wants_entry || (dn__region_has_entry(region) &&
                                                      !dn__region_was_left(region)));
 
-        if (!is_enough || age_ms >= LOOK_MS)
+        if (!is_enough || get_age_ms(hub) >= LOOK_MS)
                 dn__table_look(hub, wants_entry);
 }
 
 void dn__table_look_soon(dn__hub *hub)
 {
-        if (dn__clock_coarse_ms() - atomic_load(&hub->member.look_ms) >= SOON_MS)
+        if (get_age_ms(hub) >= SOON_MS)
                 dn__table_look(hub, false);
         else
                 atomic_store(&hub->member.is_look_due, true);

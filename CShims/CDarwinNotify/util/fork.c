@@ -1,8 +1,8 @@
 /* Separates a forked child from its parent.
  *
  * A fork handler closes the parent's descriptors in the child and gives it another ID. Nothing here
- * takes a lock: a thread that does not exist in the child may hold it. Atomic
- * operations are sequentially consistent unless stated otherwise. */
+ * takes a lock: a thread that does not exist in the child may hold it. Atomic operations are
+ * sequentially consistent unless stated otherwise. */
 #include "util/fork.h"
 
 #include <errno.h>
