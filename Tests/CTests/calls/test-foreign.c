@@ -198,6 +198,13 @@ static int count_refusals(sd_bus_message *reply, void *context, sd_bus_error *er
         return 0;
 }
 
+static void await_refusals(sd_bus *foreign, const unsigned *n_refused, unsigned n)
+{
+        while (*n_refused < n)
+                if (sd_bus_process(foreign, NULL) == 0)
+                        CHECK(sd_bus_wait(foreign, TEST_DEADLINE_US) > 0);
+}
+
 TEST_ON_BUS(foreignCallerHasALimitOfRequestsInProgress)
 {
         test_bus *bus = test_bus_begin();
@@ -212,9 +219,7 @@ TEST_ON_BUS(foreignCallerHasALimitOfRequestsInProgress)
                                         UINT64_MAX) >= 0);
                 sd_bus_message_unref(message);
         }
-        while (n_refused < 10)
-                if (sd_bus_process(foreign, NULL) == 0)
-                        CHECK(sd_bus_wait(foreign, TEST_DEADLINE_US) > 0);
+        await_refusals(foreign, &n_refused, 10);
         WAIT_UNTIL_EQ(served_number(service, "begun"), DN_CALLS_MAX);
         check_echo("still well");
         sd_bus_flush_close_unref(foreign);
@@ -241,9 +246,7 @@ TEST_ON_BUS(foreignCallerHasALimitOfBytesInProgress)
                                         UINT64_MAX) >= 0);
                 sd_bus_message_unref(message);
         }
-        while (n_refused < 1)
-                if (sd_bus_process(foreign, NULL) == 0)
-                        CHECK(sd_bus_wait(foreign, TEST_DEADLINE_US) > 0);
+        await_refusals(foreign, &n_refused, 1);
         WAIT_UNTIL_EQ(served_number(service, "begun"), 4);
         sd_bus_flush_close_unref(foreign);
         WAIT_UNTIL_EQ(served_number(service, "cancelled"), 4);

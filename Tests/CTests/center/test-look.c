@@ -86,15 +86,21 @@ ROLE(tidy)
         return 0;
 }
 
+/* A process that posts often without one makes it. */
+static void post_until_there_is_a_table(void)
+{
+        for (int i = 0; i < 100 && !is_there(); i++)
+                post_ok(dn_center_darwin(), "N");
+        CHECK(is_there());
+}
+
 /* A process that only posts has no claim on the table that it has made. */
 TEST_NO_BUS(nothingIsPostedInATableThatWasTakenForALeftover)
 {
         test_child *member;
 
         test_bus_use_none();
-        for (int i = 0; i < 100 && !is_there(); i++)
-                (void)dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0);
-        CHECK(is_there());
+        post_until_there_is_a_table();
         CHECK_EQ(test_child_wait(test_spawn_role("tidy", NULL)), 0);
         member = spawn_member("N");
         for (uint64_t i = 1; i <= 3; i++) {
@@ -107,14 +113,11 @@ TEST_NO_BUS(nothingIsPostedInATableThatWasTakenForALeftover)
 TEST_NO_BUS(aProcessWhoseTableWasTakenForALeftoverMakesAnother)
 {
         test_bus_use_none();
-        for (int i = 0; i < 100 && !is_there(); i++)
-                (void)dn_center_post(dn_center_darwin(), "N", NULL, NULL, 0);
+        post_until_there_is_a_table();
         CHECK_EQ(test_child_wait(test_spawn_role("tidy", NULL)), 0);
         remove_table(); /* of the other */
         CHECK(!is_there());
-        for (int i = 0; i < 100 && !is_there(); i++)
-                post_ok(dn_center_darwin(), "N");
-        CHECK(is_there());
+        post_until_there_is_a_table();
 }
 
 static _Atomic bool is_another;
