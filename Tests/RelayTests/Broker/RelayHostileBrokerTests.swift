@@ -131,13 +131,11 @@ import Testing
   }
 
   @Test func eachMissingMessageIsNoticed() async throws {
-    let broker = try FakeBroker { client in
-      FakeBroker.admit(client)
-      let bytes = [1, 2, 4, 5].flatMap {
+    let broker = try FakeBroker(
+      admits: true,
+      sending: [1, 2, 4, 5].flatMap {
         publication("p/00000000000000aa", "1 \($0) online 1 :1.0")
-      }
-      send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-    }
+      })
     defer { broker.stop() }
     let session = try Session()
     try await session.start(broker.realm(), isOnline: false)
@@ -194,14 +192,11 @@ import Testing
 
   @Test func textsThatAreTooLongAreNotKept() async throws {
     let name = String(repeating: "x", count: 600)
-    let broker = try FakeBroker { client in
-      FakeBroker.admit(client)
-      let bytes =
-        publication("p/00000000000000aa", "1 1 online 1 :\(name)")
+    let broker = try FakeBroker(
+      admits: true,
+      sending: publication("p/00000000000000aa", "1 1 online 1 :\(name)")
         + publication("p/00000000000000aa", "1 2 online 1 :1.0")
-        + publication("n/com.example.\(name)/00000000000000aa", "1 3 1 0 0 0")
-      send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-    }
+        + publication("n/com.example.\(name)/00000000000000aa", "1 3 1 0 0 0"))
     defer { broker.stop() }
     let session = try Session()
     try await session.start(broker.realm(), isOnline: false)

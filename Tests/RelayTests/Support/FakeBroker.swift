@@ -39,8 +39,12 @@ final class FakeBroker: Sendable {
     }
   }
 
-  convenience init(closes: Bool = false, sending bytes: [UInt8]) throws {
-    try self.init(closes: closes) { _ = send($0, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+  /// Sends the same bytes to each connection, perhaps once the relay has joined.
+  convenience init(closes: Bool = false, admits: Bool = false, sending bytes: [UInt8]) throws {
+    try self.init(closes: closes) {
+      if admits { Self.admit($0) }
+      _ = send($0, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
   }
 
   /// Ends the thread, which refers to this object, and stops listening.
