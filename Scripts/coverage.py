@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-REASON = re.compile(r"/[/*] unreachable: \S")
+REASON = re.compile(r"/[/*] (unreachable|race): \S")
 CODE = re.compile(r"[^/\w]*\w")
 
 

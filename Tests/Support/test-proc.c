@@ -119,7 +119,7 @@ uint64_t test_n_sleeps_of_others(void)
         return look_at_others().n_sleeps;
 }
 
-static bool others_rest(void)
+bool test_others_rest(void)
 {
         tasks before = look_at_others(), after;
 
@@ -139,7 +139,7 @@ pthread_t test_start_thread(void *(*run)(void *), void *argument)
 pid_t test_fork(void)
 {
         if (TEST_HAS_SANITIZER)
-                WAIT_UNTIL(others_rest());
+                WAIT_UNTIL(test_others_rest());
         return fork();
 }
 

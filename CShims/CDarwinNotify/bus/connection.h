@@ -52,6 +52,12 @@ static inline bool dn__connection_is_ready(const dn__connection *connection)
         return connection->unique_name != NULL;
 }
 
+/* Returns whether the bus reads what is written from now on, as far as is known. */
+static inline bool dn__connection_is_usable(const dn__connection *connection)
+{
+        return dn__connection_is_ready(connection) && !connection->is_broken;
+}
+
 /* Returns whether a sender is this connection. */
 bool dn__connection_is_own(const dn__connection *connection, const char *sender);
 

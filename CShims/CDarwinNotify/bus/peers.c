@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "util/clock.h"
-#include "util/hash.h"
 
 #define OWNER_MEMBER "NameOwnerChanged"
 #define OWNER_RULE                                                                                 \
@@ -129,7 +128,7 @@ static bool make_room(dn__peers *peers)
         return false;
 }
 
-static dn__peer *peer_new(dn__peers *peers, const char *name, uint64_t hash)
+static dn__peer *peer_new(dn__peers *peers, const char *name)
 {
         size_t n_bytes = strlen(name);
         dn__peer *peer = make_room(peers) ? calloc(1, sizeof(*peer) + n_bytes + 1) : NULL;
@@ -137,7 +136,7 @@ static dn__peer *peer_new(dn__peers *peers, const char *name, uint64_t hash)
         if (!peer)
                 return NULL;
         memcpy(peer->name, name, n_bytes);
-        peer->entry = (dn__map_entry){ NULL, hash, peer->name, n_bytes };
+        peer->entry = dn__map_key(peer->name, n_bytes);
         peer->connection = peers->connection;
         peer->asked = peers->question;
         peer->until_us = dn__clock_after_us(ANSWER_TIMEOUT_US);
@@ -149,21 +148,20 @@ static dn__peer *peer_new(dn__peers *peers, const char *name, uint64_t hash)
         return NULL;
 }
 
-static dn__peer *find_peer(const dn__peers *peers, const char *name, uint64_t hash)
+static dn__peer *find_peer(const dn__peers *peers, const char *name)
 {
-        dn__map_entry *entry = dn__map_find(&peers->by_name, hash, name, strlen(name));
+        dn__map_entry *entry = dn__map_find_text(&peers->by_name, name);
 
         return entry ? DN__CONTAINER(entry, dn__peer, entry) : NULL;
 }
 
 dn__peer *dn__peers_get(dn__peers *peers, const char *name)
 {
-        uint64_t hash = dn__hash64(name, strlen(name));
-        dn__peer *peer = find_peer(peers, name, hash);
+        dn__peer *peer = find_peer(peers, name);
 
         if (peer)
                 return peer;
-        peer = peer_new(peers, name, hash);
+        peer = peer_new(peers, name);
         if (!peer || ask_about(peer) == 0)
                 return peer;
         dn__peers_forget(peers, peer);
@@ -194,7 +192,7 @@ void dn__peers_handle(dn__peers *peers, sd_bus_message *message)
                 return;
         }
         /* It survives as long as its posts wait. */
-        gone = find_peer(peers, name, dn__hash64(name, strlen(name)));
+        gone = find_peer(peers, name);
         if (gone)
                 dn__peers_forget(peers, gone);
 }

@@ -53,9 +53,11 @@ static bool merge(const dn__pending *pending, const dn__post *post)
         if (!entry || post->is_queued)
                 return false;
         waiting = &DN__CONTAINER(entry, dn__pending_post, entry)->post;
-        /* An uncounted post must reach observers that already have the counted ones. */
-        if (waiting->generation &&
-            (post->generation > waiting->generation || !post->generation))
+        /* A post that the same table has not counted must also reach observers that already have
+         * the counted ones. */
+        if (!post->generation || post->region_id != waiting->region_id)
+                waiting->generation = 0;
+        else if (waiting->generation && post->generation > waiting->generation)
                 waiting->generation = post->generation;
         return true;
 }

@@ -176,12 +176,12 @@ int dn__dbus_post(dn__carrier *carrier, dn__post *post)
         assert(post->name.reach != DN__REACH_PROCESS);
         if (!atomic_load(&dbus->is_tried))
                 r = dn__dbus_begin(dbus, &deadline_us);
-        if (r < 0)
-                return r;
         DN__AUTO_LOCK(&dbus->lock);
-        if (!dbus->rules.is_native)
-                dn__rules_note_post(&dbus->rules);
-        r = post->is_queued ? send_numbered(dbus, post) : send_or_keep(dbus, post);
+        if (r >= 0) {
+                if (!dbus->rules.is_native)
+                        dn__rules_note_post(&dbus->rules);
+                r = post->is_queued ? send_numbered(dbus, post) : send_or_keep(dbus, post);
+        }
         if (r < 0)
                 dbus->loss = r;
         return r;

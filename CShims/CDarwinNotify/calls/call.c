@@ -112,6 +112,9 @@ static void run_ended(void *argument)
         DN__GATE_FOR_WORK();
         dn_call *call = argument;
 
+        /* A forked child may have inherited the work in one of the host's queues. */
+        if (!dn__calls_are_current(call->calls))
+                return;
         (void)dn__host_handle(run_handler, call);
         end_call_context(&call->handler);
         (void)dn_call_unref(call);
@@ -328,7 +331,7 @@ static int make_message(dn__calls *calls, const dn_call_plan *plan, sd_bus_messa
 
 static int check_limits(const dn__calls *calls, size_t n_bytes) DN__REQUIRES(&calls->dbus->lock)
 {
-        if (!dn__connection_is_ready(&calls->dbus->connection) || calls->dbus->connection.is_broken)
+        if (!dn__connection_is_usable(&calls->dbus->connection))
                 return -ENOTCONN;
         if (calls->n_calls >= DN_CALLS_MAX || calls->n_call_bytes + n_bytes > DN_CALLS_MAX_BYTES)
                 return -ENOBUFS;

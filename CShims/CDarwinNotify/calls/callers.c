@@ -5,13 +5,10 @@
 #include <string.h>
 
 #include "calls/name-rules.h"
-#include "util/hash.h"
 
 dn__caller *dn__caller_find(dn__calls *calls, const char *name)
 {
-        size_t n_bytes = strlen(name);
-        dn__map_entry *entry =
-                dn__map_find(&calls->callers, dn__hash64(name, n_bytes), name, n_bytes);
+        dn__map_entry *entry = dn__map_find_text(&calls->callers, name);
 
         return entry ? DN__CONTAINER(entry, dn__caller, entry) : NULL;
 }

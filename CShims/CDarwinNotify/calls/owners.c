@@ -9,7 +9,6 @@
 #include "calls/name-rules.h"
 #include "delivery/delivery.h"
 #include "delivery/payloads.h"
-#include "util/hash.h"
 
 /* Reports that any name changes hands. */
 #define WIDE_RULE "type='signal',sender='" DN__BUS_NAME "',member='NameOwnerChanged'"
@@ -136,8 +135,7 @@ static int answered_owner(sd_bus_message *message, void *context, sd_bus_error *
 /* The rule comes before the question, so that no change is missed. */
 static void begin_to_follow(dn__calls *calls, dn__owner *owner) DN__REQUIRES(&calls->dbus->lock)
 {
-        if (!dn__connection_is_ready(&calls->dbus->connection) ||
-            calls->dbus->connection.is_broken)
+        if (!dn__connection_is_usable(&calls->dbus->connection))
                 return;
         owner->has_rule = dn__name_rules_add(&calls->owner_rules, owner->name);
         ask_for_name(calls, owner);
@@ -147,9 +145,7 @@ static void begin_to_follow(dn__calls *calls, dn__owner *owner) DN__REQUIRES(&ca
 static dn__owner *find_owner(dn__calls *calls, const char *name)
         DN__REQUIRES(&calls->dbus->lock)
 {
-        size_t n_bytes = strlen(name);
-        dn__map_entry *entry =
-                dn__map_find(&calls->owners, dn__hash64(name, n_bytes), name, n_bytes);
+        dn__map_entry *entry = dn__map_find_text(&calls->owners, name);
 
         return entry ? DN__CONTAINER(entry, dn__owner, entry) : NULL;
 }
@@ -251,7 +247,7 @@ void dn__owners_report(dn__calls *calls, const char *name)
         DN__AUTO_LOCK(&calls->dbus->lock);
         owner = find_owner(calls, name);
         if (!owner)
-                return; /* unreachable: only if another thread has just cancelled the observer */
+                return; /* race: only if another thread has just cancelled the observer */
         become_due(owner);
         dn__loop_wake(calls->loop);
 }

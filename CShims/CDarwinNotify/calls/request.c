@@ -204,6 +204,9 @@ static void run_begin(void *argument)
         dn_request *request = argument;
         admission admission = { request, true };
 
+        /* A forked child may have inherited the work in one of the host's queues. */
+        if (!dn__calls_are_current(request->calls))
+                return;
         if ((request->service->handler.allow && !dn__host_handle(run_allow, &admission)) ||
             !may_begin(request->calls, request, admission.is_allowed) ||
             !dn__host_handle(run_invoke, request))
@@ -213,8 +216,12 @@ static void run_begin(void *argument)
 static void run_cancel(void *argument)
 {
         DN__GATE_FOR_WORK();
-        (void)dn__host_handle(run_cancel_handler, argument);
-        request_unref(argument);
+        dn_request *request = argument;
+
+        if (!dn__calls_are_current(request->calls))
+                return;
+        (void)dn__host_handle(run_cancel_handler, request);
+        request_unref(request);
 }
 
 /* Hands a request to its handler, or refuses it: its caller is known. */

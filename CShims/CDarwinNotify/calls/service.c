@@ -132,6 +132,7 @@ static void run_name_changed(void *context)
 /* On the executor. */
 static void run_report(void *argument)
 {
+        DN__GATE_FOR_WORK();
         dn_service *service = argument;
         dn__calls *calls = service->origin;
         name_report report = { .handler = &service->handler };
@@ -184,7 +185,7 @@ static void request_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&ca
         dn__question question = { "RequestName", "su", service->name, answered_name, service,
                                   service->may_queue ? 0 : NAME_DO_NOT_QUEUE };
 
-        if (!dn__connection_is_ready(connection) || connection->is_broken)
+        if (!dn__connection_is_usable(connection))
                 return;
         (void)dn__connection_ask(connection, &question, &service->question);
         dn__loop_wake(calls->loop);
@@ -298,12 +299,26 @@ static int await_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls
         return service->answer;
 }
 
+/* Requests to two services with one object path could not be told apart. */
+static bool has_path(dn__calls *calls, const char *name) DN__REQUIRES(&calls->dbus->lock)
+{
+        char path[DN__CALL_NAME_BYTES], other[DN__CALL_NAME_BYTES];
+
+        dn__service_write_path(name, path);
+        DN__LIST_EACH(dn_service, service, &calls->services, link) {
+                dn__service_write_path(service->name, other);
+                if (strcmp(path, other) == 0)
+                        return true;
+        }
+        return false;
+}
+
 static int enlist(dn__calls *calls, dn_service *service, bool may_queue)
 {
         int r;
 
         DN__AUTO_LOCK(&calls->dbus->lock);
-        if (find_named(calls, service->name))
+        if (has_path(calls, service->name))
                 return -EEXIST;
         dn__list_append(&calls->services, &service->link);
         service->may_queue = may_queue;
@@ -362,7 +377,7 @@ int dn_service_open(dn_center *center, const dn_service_plan *plan,
 static void give_up(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls->dbus->lock)
 {
         if (!dn__link_is_linked(&service->link))
-                return; /* unreachable: only while dn_shutdown() closes it on another thread */
+                return; /* race: only while dn_shutdown() closes it on another thread */
         unlist(service);
         dn__calls_tell_bus(calls, "ReleaseName", service->name);
 }

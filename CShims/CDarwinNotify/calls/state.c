@@ -64,7 +64,6 @@ void dn__calls_tell_bus(dn__calls *calls, const char *method, const char *argume
 
 /* --- Use ------------------------------------------------------------------------------------ */
 
-/* Only the Darwin center, which has the scope of a table, has calls, and only if it has a bus. */
 int dn__calls_start(dn_center *center, dn__hub **ret_hub)
 {
         dn__hub *hub DN__UNREFS_HUB = NULL;
@@ -75,7 +74,7 @@ int dn__calls_start(dn_center *center, dn__hub **ret_hub)
         if (r < 0)
                 return r;
         if (!hub->calls)
-                return hub->member.scope ? -ENOTCONN : -EINVAL;
+                return center->ops->has_calls ? -ENOTCONN : -EINVAL;
         r = dn__carrier_start(hub->bus, &deadline_us);
         if (r == 0)
                 *ret_hub = DN__TAKE(hub);
@@ -85,7 +84,7 @@ int dn__calls_start(dn_center *center, dn__hub **ret_hub)
 void dn__calls_retain(dn__calls *calls)
 {
         atomic_fetch_add(&calls->n_users, 1);
-        dn__center_retain(calls->center);
+        dn__center_retain(calls->center, 1);
 }
 
 void dn__calls_release(dn__calls *calls)

@@ -178,6 +178,8 @@ static int post_darwin(dn__hub *hub, dn__post *post)
 static const dn__center_ops darwin_ops = {
         .reach = DN__REACH_BEYOND,
         .has_executors = true,
+        .has_table = true,
+        .has_calls = true,
         .open = dn__bus_open,
         .add_carriers = add_carriers,
         .close = dn__bus_close,

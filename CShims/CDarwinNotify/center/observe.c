@@ -12,12 +12,15 @@
 #include "util/reserved.h"
 
 /* Posts that wait for `old` in another queue are delivered to its successor together. Posts with a
- * payload are lost: the successor learns that there may have been some. */
+ * payload are lost: the successor learns that there may have been some. The one that is being
+ * delivered may not have reached `old`. */
 static void take_over(dn_observer *observer, const dn_observer *old) DN__HUB_LOCKED
 {
         const dn__topic *topic = observer->queue->topic;
+        bool is_behind = old->queue->n_items > 0 ||
+                         (old->queue->is_delivering && old->seen < topic->hub->last_sequence);
 
-        if (topic->has_payloads && old->queue->n_items > 0)
+        if (topic->has_payloads && is_behind)
                 observer->n_losses--;
         else if (!topic->has_payloads && observer->seen < topic->sequence)
                 dn__post_queue_count(observer->queue, topic->sequence - 1, 1, false);
@@ -33,7 +36,7 @@ static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *
         bool is_same_queue;
 
         if (old && old->is_cancelled)
-                return -EINVAL; /* unreachable: only if another thread has cancelled it just now */
+                return -EINVAL; /* race: only if another thread has cancelled it just now */
         queue = dn__post_queue_ref(dn__post_queue_find(topic, executor));
         if (!queue)
                 queue = dn__post_queue_new(topic, executor);

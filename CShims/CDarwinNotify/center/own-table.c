@@ -81,7 +81,7 @@ static int read_slot(const dn__region *region, const dn__name *name, dn__table_c
                 .generation = dn__slot_get_generation(slot),
         };
         if (dn__slot_find(region, name) != slot || atomic_load(&slot->named) != count.named)
-                return 0; /* unreachable: only if the slot is renamed while it is read */
+                return 0; /* race: only if the slot is renamed while it is read */
         *ret_count = count;
         return 1;
 }

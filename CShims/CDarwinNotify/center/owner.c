@@ -134,7 +134,7 @@ int dn_center_observe_owner(dn_center *center, const char *name, const dn_owner_
                                .destroy = owner_observer_free },
                 &options);
         r = observer ? dn__hub_get(center, &hub) : -ENOMEM;
-        if (r == 0 && !hub->calls && !hub->member.scope)
+        if (r == 0 && !center->ops->has_calls)
                 r = -EINVAL;
         if (r == 0)
                 r = dn__carrier_start(hub->bus, &deadline_us);

@@ -21,7 +21,7 @@ static uint64_t count_uncounted_names(dn__hub *hub)
 {
         uint64_t n = 0;
 
-        if (!hub->member.scope)
+        if (!hub->center->ops->has_table)
                 return 0;
         DN__HUB_AUTO_LOCK(hub);
         DN__MAP_EACH(const dn__topic, topic, &hub->topics, entry)

@@ -183,11 +183,13 @@ static void run_queue(void *argument)
         DN__GATE_FOR_WORK();
         dn__post_queue *queue = argument;
         dn__hub *hub = queue->topic->hub;
+        dn_center *center;
 
         /* A forked child may have inherited the run in one of the host's queues. */
         if (!dn__hub_is_current(hub))
                 return;
         dn__hub_lock(hub);
+        center = hub->center;
         queue->n_runs--;
         queue->n_begun++;
         if (!queue->is_delivering)
@@ -195,6 +197,7 @@ static void run_queue(void *argument)
         hub->n_runs--;
         dn__hub_unlock(hub);
         dn__post_queue_unref(queue);
+        dn__center_release(center);
 }
 
 /* The executor refused the run. If it accepts a later one, that reports what is missing. */
@@ -202,8 +205,10 @@ static void refuse_run(dn__post_queue *queue)
 {
         dn__hub *hub = queue->topic->hub;
         dn__queue_item item = { 0 };
+        dn_center *center;
 
         dn__hub_lock(hub);
+        center = hub->center;
         queue->n_runs--;
         if (dn__post_queue_take(queue, &item) && item.payload)
                 dn__post_queue_miss(queue, item.payload);
@@ -211,6 +216,7 @@ static void refuse_run(dn__post_queue *queue)
         dn__hub_unlock(hub);
         dn__payload_unref(item.payload);
         dn__post_queue_unref(queue);
+        dn__center_release(center);
 }
 
 void dn__hub_unlock_and_run(dn__hub *hub)

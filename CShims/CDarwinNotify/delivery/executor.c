@@ -173,6 +173,9 @@ int dn__executor_enqueue(dn__executor *executor, dn_work_fn work, void *argument
 
         if (executor->target.enqueue == dn__loop_enqueue)
                 return dn__loop_enqueue(executor->target.context, work, argument);
+        /* The work may have the last reference, and end before `enqueue` returns. */
+        (void)dn__executor_ref(executor);
         (void)dn__host_handle(enqueue_at_host, &enqueuing);
+        (void)dn__executor_unref(executor);
         return enqueuing.r;
 }

@@ -58,7 +58,7 @@ static void enlist(dn__hub *hub)
                 return;
         DN__AUTO_LOCK(&list->lock);
         if (atomic_load(&hub->is_listed))
-                return; /* unreachable: only if two threads use the center first, at once */
+                return; /* race: only if two threads use the center first, at once */
         hub->id = atomic_fetch_add(&last_id, 1) + 1;
         dn__list_append(&list->head, &hub->link);
         atomic_store(&hub->is_listed, true);
@@ -215,9 +215,9 @@ int dn__hub_make_executor(dn__hub *hub, const dn_executor *value, dn__executor *
 
 /* --- Keeping a center open ------------------------------------------------------------------ */
 
-void dn__center_retain(dn_center *center)
+void dn__center_retain(dn_center *center, unsigned n_times)
 {
-        atomic_fetch_add_explicit(&center->n_refs, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&center->n_refs, n_times, memory_order_relaxed);
 }
 
 void dn__center_release(dn_center *center)

@@ -37,6 +37,8 @@ typedef struct dn__center_ops {
         dn_objects objects; /* unless they are ignored, observers may omit the name */
         bool has_executors; /* observers run on executors; if false, the poster calls them */
         bool is_queued;     /* posts are delivered separately; a suspension may keep them */
+        bool has_table;     /* where shared memory can be had, posts are counted there */
+        bool has_calls;     /* requests can be made where there is a bus */
 
         /* Sets up a new hub. Returns 0 or a negative errno. NULL: there is nothing to do. */
         int (*open)(dn__hub *hub);
@@ -56,8 +58,8 @@ struct dn_center {
         const dn__center_ops *ops;
         const char *bus; /* NULL: one of the shared centers */
         _Atomic(dn__per_process *) hub;
-        _Atomic unsigned n_refs; /* of dn_center_open() and each linked observer; the shared
-                                  * centers start with one that is never released */
+        _Atomic unsigned n_refs; /* of dn_center_open(), each linked observer and each run; the
+                                  * shared centers start with one that is never released */
 };
 
 /* Whether observers of payloads wait, and the posts that are kept for them (payloads.c). */
@@ -71,7 +73,7 @@ typedef struct dn__suspension {
 
 /* This process in the table of a center (center/table.h). */
 typedef struct dn__member {
-        char *scope; /* constant; NULL: the center has no table */
+        char *scope; /* constant; NULL: the center can have no table */
         uid_t user;  /* the effective user that opened the center; others look for no table */
         unsigned n_absences; /* posts that found no table; used by the thread that moves the hub */
         _Atomic(dn__region *) region; /* those before stay mapped; NULL: there is no table now */
@@ -90,7 +92,7 @@ struct dn__hub {
         uint64_t id;             /* ascending in the list of hubs: */
         dn__link link;
         _Atomic bool is_listed;
-        _Atomic unsigned n_refs; /* of the open center, topics, and calls */
+        _Atomic unsigned n_refs; /* of the open center, topics, requests, and calls in progress */
 
         dn_sender own; /* constant: what the observers learn about this process */
 
@@ -117,7 +119,7 @@ struct dn__hub {
         size_t n_idle DN__HUB_GUARDED;
         struct dn__counter *free_counters DN__HUB_GUARDED; /* kept for the life of the process */
         dn__link prefixes DN__HUB_GUARDED; /* topics that stand for all names with a prefix */
-        struct dn__prefix_counts *prefix_counts DN__HUB_GUARDED; /* in `region` */
+        struct dn__prefix_counts *prefix_counts DN__HUB_GUARDED; /* in the member's region */
         uint64_t last_sequence DN__HUB_GUARDED; /* of the posts with a payload */
         uint16_t n_losses DN__HUB_GUARDED;   /* of the bus, if it is all there is; only compared */
         dn__suspension suspension;
@@ -189,8 +191,9 @@ static inline bool dn__hub_is_current(const dn__hub *hub)
 }
 
 /* Count what keeps an opened center open; the last release closes its connection. Users of a hub's
- * carriers keep the center open this way. */
-void dn__center_retain(dn_center *center);
+ * carriers keep the center open this way, and each run that an executor is asked for: its loop may
+ * be a carrier's. */
+void dn__center_retain(dn_center *center, unsigned n_times);
 void dn__center_release(dn_center *center);
 
 /* DN__HUBS_EACH(hub) { ... } visits each hub of this process; the body may detach it. Do not leave

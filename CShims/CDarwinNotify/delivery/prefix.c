@@ -80,8 +80,8 @@ static int64_t advance(dn__prefix_counts *counts, const dn__shm_slot *slot, cons
         uint64_t named = atomic_load(&slot->named), counted = dn__slot_get_generation(slot);
         uint64_t *given = &counts->given[index], n_posts;
 
-        if (atomic_load(&table->tags[index]) != name->hash)
-                return -1; /* unreachable: only if the slot is renamed since it was found */
+        if (atomic_load(&table->tags[index]) != dn__shm_tag_of(name->hash))
+                return -1; /* race: only if the slot is renamed since it was found */
         if (*given < named && named <= counted)
                 *given = named;
         n_posts = counted < *given ? 1 : counted - *given;
@@ -89,10 +89,13 @@ static int64_t advance(dn__prefix_counts *counts, const dn__shm_slot *slot, cons
         return n_posts < UINT32_MAX ? (int64_t)n_posts : UINT32_MAX;
 }
 
-/* Our own posts are handed on when they are made, not when their signals arrive; and what the
- * direct carrier brings is in the table or nowhere. Says whether the last one has the origin of the
- * post. Of what the table counts, only one of our own has it, unless another thread has handed that
- * on, and a later one has been counted. */
+/* Returns how many posts of the name are new to the observers of prefixes. Our own posts are handed
+ * on when they are made, so their signals bring nothing; what the direct carrier brings is in the
+ * table or nowhere.
+ *
+ * Also says whether the last new post has the origin of `post`. Of what the table counts, only a
+ * post of our own has it, and not even that if another thread has already handed it on together
+ * with a later one. */
 static uint64_t count_new(dn__hub *hub, const dn__post *post, bool *ret_has_origin) DN__HUB_LOCKED
 {
         dn__prefix_counts *counts = hub->prefix_counts;

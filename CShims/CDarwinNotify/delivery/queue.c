@@ -159,6 +159,7 @@ static void need_runs(dn__post_queue *queue) DN__HUB_LOCKED
         queue->n_runs += n_runs;
         hub->n_runs += n_runs;
         atomic_fetch_add_explicit(&queue->n_refs, n_runs, memory_order_relaxed);
+        dn__center_retain(hub->center, n_runs);
 }
 
 /* Posts that cannot wait individually are merged into the last item. */
@@ -224,7 +225,7 @@ uint64_t dn__topic_hand_counted(dn__topic *topic, uint64_t generation, bool is_o
 void dn__topic_hand_missed(dn__topic *topic)
 {
         if (topic->slot)
-                (void)dn__topic_hand_counted(topic, UINT64_MAX, false);
+                (void)dn__topic_hand_counted(topic, DN__POST_ALL_COUNTED, false);
 }
 
 /* --- Posts with a payload ------------------------------------------------------------------- */

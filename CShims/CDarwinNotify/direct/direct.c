@@ -148,7 +148,7 @@ static void bring(void *context, size_t slot_index)
         char text[DN__SLOT_NAME_BYTES];
         uint64_t n_posts = 0;
         dn__post post = {
-                .generation = UINT64_MAX,
+                .generation = DN__POST_ALL_COUNTED,
                 .region_id = looker->current->id,
         };
 
@@ -173,17 +173,10 @@ static void take_posts(looker *looker, const dn__region *region)
                 direct->options.sink->may_have_missed(direct->options.context);
 }
 
-/* This thread may have cleared the word after losing it: it may have erased a ring for the other
- * thread, or the sleep of that thread, which no ring would then end. */
 static void end_stay(looker *guest)
 {
-        direct *direct = guest->direct;
-        dn__region *region = atomic_load(&direct->region);
-
         dn__loop_dismiss(guest->loop);
-        (void)dn__wake_set_rung(region->target.word);
-        dn__wake_rouse(&region->target);
-        release(direct);
+        release(guest->direct);
 }
 
 static void dispatch_looker(dn__source *source)

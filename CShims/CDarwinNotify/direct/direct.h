@@ -18,8 +18,7 @@ typedef struct dn__direct_options {
 } dn__direct_options;
 
 /* Creates the carrier. It brings nothing before it has a region: its `start` only starts the thread
- * then, since a failure can be reported. Its `post` returns -ESTALE if the table was left, so that
- * the post must be counted in the next one. Returns 0 or -ENOMEM. */
+ * then, since a failure can be reported. Returns 0 or -ENOMEM. */
 int dn__direct_new(const dn__direct_options *options, dn__carrier **ret_carrier);
 
 /* Gives the carrier a table in which this process has an entry, or the next one. It is borrowed

@@ -27,7 +27,7 @@ static int open_table(const char *bus, char ret_path[PATH_MAX])
         r = dn__file_find(address.scope, NULL, ret_path);
         if (r == -ENOENT && dn__file_has_directory(address.scope))
                 return r;
-        return r >= 0 || r == -ENOMEM ? r : -EACCES;
+        return r >= 0 || r == -ENOMEM || r == -EMFILE || r == -ENFILE ? r : -EACCES;
 }
 
 int dn_find_table(const char *bus, char **ret_path)

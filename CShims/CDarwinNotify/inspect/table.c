@@ -112,7 +112,7 @@ static bool read_name(reading *reading, size_t index)
         reading->text[n_bytes] = '\0';
         hash = dn__hash64(reading->text, n_bytes);
         return strlen(reading->text) == n_bytes && dn__utf8_is_valid(reading->text, n_bytes) &&
-               (hash ? hash : 1) == reading->tags[index] &&
+               dn__shm_tag_of(hash) == reading->tags[index] &&
                dn__shm_set_of(hash) == index / DN__SHM_SLOTS_PER_SET;
 }
 
@@ -168,7 +168,7 @@ static bool has_room(reading *reading, const char *name)
         size_t first = dn__shm_set_of(hash) * DN__SHM_SLOTS_PER_SET;
 
         for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++)
-                if (reading->tags[i] == 0 || reading->tags[i] == (hash ? hash : 1) ||
+                if (reading->tags[i] == 0 || reading->tags[i] == dn__shm_tag_of(hash) ||
                     !read_slot(reading, i) || !is_held(reading))
                         return true;
         return false;
@@ -307,11 +307,12 @@ static int report_processes(reading *reading)
 
 int dn__table_read(int fd, const dn_table_reader *reader)
 {
-        reading *reading = calloc(1, sizeof(*reading));
+        reading *reading = aligned_alloc(_Alignof(struct reading), sizeof(*reading));
         int r = -ENODATA;
 
         if (!reading)
                 return -ENOMEM;
+        memset(reading, 0, sizeof(*reading));
         reading->fd = fd;
         reading->reader = reader;
         reading->own_pid = dn__region_own_pid();

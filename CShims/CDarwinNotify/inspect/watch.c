@@ -31,6 +31,9 @@
 /* Work allowed before the caller gets its turn. */
 #define TURN_N_STEPS 256
 
+/* The time between two looks if the descriptor cannot be polled. */
+#define UNPOLLED_US (100 * DN__US_PER_MS)
+
 static const dn__wire *const wires[] = { &dn__wire_darwin, &dn__wire_distributed };
 
 #define N_WIRES (sizeof(wires) / sizeof(wires[0]))
@@ -216,6 +219,9 @@ static int take_step(dn_watch *watch, bool *ret_is_idle)
         sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
         int n;
 
+        /* The host may have closed the descriptor. */
+        if (!dn__connection_is_intact(&watch->connection))
+                return -ENOTCONN;
         n = dn__connection_step(&watch->connection, &message);
         *ret_is_idle = n <= 0;
         if (n < 0)
@@ -438,7 +444,9 @@ int dn_watch_posts(const char *bus, const char *prefix, const dn_watcher *watche
                 return r;
         wait.fd = dn_watch_get_fd(watch);
         do {
-                (void)poll(&wait, 1, -1);
+                /* The host may have lowered its limit of descriptors. */
+                if (poll(&wait, 1, -1) < 0 && errno != EINTR)
+                        dn__clock_sleep_until(dn__clock_after_us(UNPOLLED_US));
                 r = dn_watch_process(watch);
         } while (r == 0);
         (void)dn_watch_close(watch);

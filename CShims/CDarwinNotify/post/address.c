@@ -98,9 +98,8 @@ static int resolve(const char *bus, dn__address *address)
                 return 0;
         if (strcmp(bus, "session") == 0)
                 return resolve_session(&address->address);
-        address->is_shared = strcmp(bus, "system") == 0;
-        if (address->is_shared)
-                return copy(system ? system : SYSTEM_BUS, &address->address);
+        if (strcmp(bus, "system") == 0)
+                bus = system && *system ? system : SYSTEM_BUS;
         return starts_a_program(bus) ? 0 : copy(bus, &address->address);
 }
 
@@ -123,6 +122,16 @@ static char *scope_of(const char *address)
         if (!resolved)
                 return DN__TAKE(entry);
         return asprintf(&scope, UNIX_PATH "%s%s", resolved, strrchr(path, '/')) < 0 ? NULL : scope;
+}
+
+/* The system bus may also be given by its address. */
+static bool is_system_bus(const dn__address *address)
+{
+        const char *system = secure_getenv("DBUS_SYSTEM_BUS_ADDRESS");
+
+        return address->address && address->scope &&
+               (strcmp(address->scope, SYSTEM_BUS) == 0 ||
+                (system && strcmp(address->address, system) == 0));
 }
 
 /* --- What a caller names --------------------------------------------------------------------- */
@@ -163,6 +172,7 @@ int dn__address_resolve(const char *bus, dn__address *ret_address)
         if (r == 0) {
                 address.scope = address.address ? scope_of(address.address) : strdup(bus);
                 r = address.scope ? 0 : -ENOMEM;
+                address.is_shared = strcmp(bus, "system") == 0 || is_system_bus(&address);
         }
         if (r == 0)
                 *ret_address = address;

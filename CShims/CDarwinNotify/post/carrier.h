@@ -57,16 +57,17 @@ typedef struct dn__carrier_ops {
 
         /* Takes a post out of the process, starting if needed, or keeps a copy until it can. The
          * carrier through the table counts the post, unless that has been done. Returns 0;
-         * DN_NOT_CONNECTED if nobody can be reached at present; or a negative errno, with which the
-         * post is lost. */
+         * DN_NOT_CONNECTED if nobody can be reached at present; -ESTALE if it was counted in a
+         * table that has been left, and must be counted again; or another negative errno, with
+         * which the post is lost. */
         int (*post)(dn__carrier *carrier, dn__post *post);
 
         /* Waits until everything sent has been read; with an expired deadline, sends what it can
          * and checks whether everything has left the process. Returns 0, -ETIMEDOUT or
          * -ENOTCONN. */
         int (*flush)(dn__carrier *carrier, uint64_t deadline_us);
-        /* Returns why posts since the last call were lost: -ENOTCONN, -ENOBUFS or -ENOMEM, or 0.
-         * Call when `flush` has left nothing to wait for. */
+        /* Returns why posts since the last call were lost: -ENOTCONN, -ENOBUFS, -ENOMEM or
+         * -EAGAIN, or 0. Call when `flush` has left nothing to wait for. */
         int (*take_loss)(dn__carrier *carrier);
         /* Waits briefly, before the connection ends, while receivers may still ask the bus who sent
          * a post of a reserved name. */

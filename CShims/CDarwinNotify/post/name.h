@@ -17,7 +17,7 @@ typedef enum dn__reach {
 typedef struct dn__name {
         const char *text; /* UTF-8, NUL-terminated; borrowed */
         size_t n_bytes;   /* without the NUL */
-        uint64_t hash;    /* dn__hash64() of the text */
+        uint64_t hash;    /* dn__hash64() of the text, unless it is private or stands for others */
         dn__reach reach;
         bool is_reserved; /* restricted to certain users */
         bool is_prefix;   /* stands for all names that begin with the text, which may be empty */

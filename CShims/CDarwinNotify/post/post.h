@@ -34,9 +34,12 @@ typedef struct dn__post {
         dn__body body;
         bool is_queued; /* never merged with another post, wherever it waits */
 
-        uint64_t generation; /* set when it is counted; 0: not counted by any table */
+        uint64_t generation; /* set when it is counted; 0: not counted by any table; or below */
         uint64_t region_id;  /* of the table that counts it; 0: the poster has none */
 } dn__post;
+
+/* Stands for all posts of its name that the table has counted. */
+#define DN__POST_ALL_COUNTED UINT64_MAX
 
 /* Returns the size of a post's strings; its object, if any, must be text. */
 size_t dn__post_count_bytes(const dn__post *post);

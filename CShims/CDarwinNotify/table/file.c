@@ -22,6 +22,7 @@
 #include "util/debug.h"
 #include "util/failure.h"
 #include "util/hash.h"
+#include "util/text.h"
 
 #define PREFIX "table"
 #define NAME_BYTES DN__DIRECTORY_NAME_BYTES
@@ -227,7 +228,7 @@ static void remove_if_unused(int directory, const char *name)
 }
 
 /* Removes the leftovers of ended processes: tables of other buses and versions, complete or
- * partial. */
+ * partial. A name with a dot inside is that of another file. */
 static void tidy(int directory, const char *own)
 {
         int fd DN__CLOSES = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -240,7 +241,8 @@ static void tidy(int directory, const char *own)
         while ((entry = readdir(stream))) {
                 const char *name = entry->d_name + (entry->d_name[0] == '.');
 
-                if (strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strcmp(entry->d_name, own) != 0)
+                if (dn__text_begins_with(name, PREFIX) && !strchr(name, '.') &&
+                    strcmp(entry->d_name, own) != 0)
                         remove_if_unused(directory, entry->d_name);
         }
         (void)closedir(stream);

@@ -64,7 +64,7 @@ typedef struct dn__shm_header {
         uint64_t region_id; /* random, never 0: identifies this table */
 } dn__shm_header;
 
-/* A post reads only the first line and `holders`, and writes only the count. */
+/* A post reads the first line, `holders` and the name, and writes the count and `posted_ns`. */
 typedef struct dn__shm_slot {
         _Atomic uint64_t generation; /* number of posts of the name; never 0 once named */
         _Atomic uint64_t n_name_bytes;
@@ -97,6 +97,12 @@ typedef struct dn__shm_block {
 static inline size_t dn__shm_set_of(uint64_t hash)
 {
         return (size_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 54);
+}
+
+/* Returns the tag of a name's slot: 0 marks a free one. */
+static inline uint64_t dn__shm_tag_of(uint64_t hash)
+{
+        return hash ? hash : 1;
 }
 
 static_assert(DN__SHM_N_SETS == 1 << (64 - 54), "dn__shm_set_of() has as many values");

@@ -44,9 +44,9 @@ static bool is_slot_of(const dn__region *region, const dn__shm_slot *slot, const
 {
         const dn__shm_table *table = region->table;
         const _Atomic uint64_t *tag = &table->tags[slot - table->slots];
-        uint64_t own = name->hash ? name->hash : 1; /* 0 marks a free slot */
 
-        if (atomic_load(tag) != own || atomic_load(&slot->n_name_bytes) != name->n_bytes)
+        if (atomic_load(tag) != dn__shm_tag_of(name->hash) ||
+            atomic_load(&slot->n_name_bytes) != name->n_bytes)
                 return false;
         for (size_t i = 0; i * sizeof(uint64_t) < name->n_bytes; i++)
                 if (atomic_load(&slot->name[i]) != word_of(name, i))
@@ -225,7 +225,7 @@ static void slot_set_name(dn__region *region, dn__shm_slot *slot, const dn__name
         /* The count continues from the previous name's: only 0 means "not counted". */
         atomic_store(&slot->named, dn__slot_count_post(slot));
         atomic_store(&slot->state, 0);
-        atomic_store(tag, name->hash ? name->hash : 1);
+        atomic_store(tag, dn__shm_tag_of(name->hash));
 }
 
 /* The state ended with the last process that held the name. */

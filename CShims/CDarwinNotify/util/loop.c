@@ -294,14 +294,26 @@ void dn__loop_run_queued(dn__loop *loop)
         (void)run_queued(loop, &is_closing);
 }
 
+static const dn__wake_target *begin(const dn__loop *loop)
+{
+        const dn__wake_target *target = atomic_load(&loop->target);
+
+        dn__wake_begin(target->word);
+        /* This may have erased a ring for the other loop, or its sleep, which no ring would end. */
+        if (atomic_load(&loop->target) != target) { /* race: only if another loop has just got it */
+                (void)dn__wake_set_rung(target->word);
+                dn__wake_rouse(target);
+        }
+        return target;
+}
+
 static void run_turns(dn__loop *loop)
 {
         bool has_more, is_closing, has_slept = false;
         turn turn = { 0 };
 
         for (;;) {
-                turn.target = atomic_load(&loop->target);
-                dn__wake_begin(turn.target->word);
+                turn.target = begin(loop);
                 dispatch_sources(loop, &turn, has_slept);
                 has_more = run_queued(loop, &is_closing);
                 if (is_closing && !has_more && !atomic_load(&loop->guest))

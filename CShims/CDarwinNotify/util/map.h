@@ -51,6 +51,14 @@ static inline dn__map_entry *dn__map_find(const dn__map *map, uint64_t hash, con
         return NULL;
 }
 
+/* The same for a text without its NUL. */
+static inline dn__map_entry *dn__map_find_text(const dn__map *map, const char *text)
+{
+        size_t n_bytes = strlen(text);
+
+        return dn__map_find(map, dn__hash64(text, n_bytes), text, n_bytes);
+}
+
 /* Adds an entry with its hash, key and n_key_bytes set; the key must not be in the map yet. Returns
  * 0, or -ENOMEM if not even the first buckets can be allocated. */
 int dn__map_add(dn__map *map, dn__map_entry *entry);

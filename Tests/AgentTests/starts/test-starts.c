@@ -133,7 +133,7 @@ static void post_five_times(const char *type, const char *note)
                 if (i < 6)
                         CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
                 /* Only then has the agent seen that it runs. */
-                test_let_pass_ms(100);
+                test_let_pass_ms(300);
                 let_end(&systemd);
         }
         kill(test_child_pid(agent), SIGTERM);

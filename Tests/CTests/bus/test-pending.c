@@ -3,12 +3,18 @@
 
 #include "test.h"
 
-static int add(dn__pending *pending, const char *name, uint64_t generation)
+static int add_counted(dn__pending *pending, const char *name, uint64_t region_id,
+                       uint64_t generation)
 {
-        dn__post post = { .generation = generation, .region_id = 42 };
+        dn__post post = { .generation = generation, .region_id = region_id };
 
         CHECK_EQ(dn__name_init(&post.name, name, DN__REACH_BEYOND), 0);
         return dn__pending_add(pending, &post);
+}
+
+static int add(dn__pending *pending, const char *name, uint64_t generation)
+{
+        return add_counted(pending, name, 42, generation);
 }
 
 TEST_NO_BUS(nameWaitsOnceWithItsNewestGeneration)
@@ -42,6 +48,18 @@ TEST_NO_BUS(uncountedPostStaysUncountedWhileItWaits)
         CHECK_EQ(add(&pending, "a", 5), 0);
         CHECK_EQ(add(&pending, "a", 0), 0);
         CHECK_EQ(add(&pending, "a", 7), 0);
+        CHECK_EQ(dn__pending_first(&pending)->post.generation, 0);
+        dn__pending_deinit(&pending);
+}
+
+/* The generation of one table means nothing in another. */
+TEST_NO_BUS(postsThatTwoTablesHaveCountedWaitAsUncountedOnes)
+{
+        dn__pending pending;
+
+        dn__pending_init(&pending);
+        CHECK_EQ(add_counted(&pending, "a", 42, 5), 0);
+        CHECK_EQ(add_counted(&pending, "a", 43, 7), 0);
         CHECK_EQ(dn__pending_first(&pending)->post.generation, 0);
         dn__pending_deinit(&pending);
 }

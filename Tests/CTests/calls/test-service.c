@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <pthread.h>
 
+#include "executors.h"
 #include "requests.h"
 
 TEST_ON_BUS(takenNameIsAnErrorOrWaitedFor)
@@ -115,103 +116,6 @@ TEST_ON_BUS(kindsAreExportedAndWithdrawnWhileRunning)
         (void)test_child_ask(service, "export");
         check_echo("after");
         CHECK_EQ(test_child_wait(service), 0);
-}
-
-/* --- Reports of the name -------------------------------------------------------------------- */
-
-/* What a handler has heard about the name. */
-typedef struct named {
-        _Atomic unsigned n_reports;
-        _Atomic bool has_name;
-        _Atomic bool blocks; /* while set, a report does not return */
-        _Atomic unsigned n_destroyed;
-} named;
-
-static void note_named(bool has_name, void *context)
-{
-        named *self = context;
-
-        CHECK_EQ(has_name, self->n_reports % 2 == 0);
-        self->has_name = has_name;
-        self->n_reports++;
-        WAIT_UNTIL(!self->blocks);
-}
-
-static void note_named_end(void *context)
-{
-        ((named *)context)->n_destroyed++;
-}
-
-static void ignore_named(dn_request *request, const dn_request_info *info, void *context)
-{
-        (void)dn_request_answer(request, NULL);
-}
-
-static dn_service *serve_named(named *self, const dn_executor *executor, int expected)
-{
-        dn_service_handler handler = {.invoke = ignore_named,
-                                      .name_changed = note_named,
-                                      .context = self,
-                                      .destroy = note_named_end};
-        dn_service_plan plan = {.name = SERVICE, .kinds = all_kinds, .options = DN_SERVICE_QUEUE};
-        dn_service *service = NULL;
-
-        CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, executor, &service),
-                 expected);
-        return service;
-}
-
-TEST_ON_BUS(serviceHearsThatItHasGotAndLostItsName)
-{
-        test_bus *bus = test_bus_begin();
-        test_child *first = spawn_service();
-        static named self;
-        dn_service *service = serve_named(&self, NULL, DN_NAME_QUEUED);
-
-        check_echo("to the first");
-        CHECK_EQ(self.n_reports, 0);
-        test_child_kill(first);
-        WAIT_UNTIL_EQ(self.n_reports, 1);
-        for (unsigned i = 0; i < 3; i++) {
-                test_bus_kill(bus);
-                WAIT_UNTIL_EQ(self.n_reports, 2 + 2 * i);
-                CHECK(!dn_service_has_name(service));
-                test_bus_start_again(bus);
-                WAIT_UNTIL_EQ(self.n_reports, 3 + 2 * i);
-                CHECK(dn_service_has_name(service));
-        }
-        dn_service_close(service);
-        WAIT_UNTIL_EQ(self.n_destroyed, 1);
-        CHECK_EQ(self.n_reports, 7);
-}
-
-TEST_ON_BUS(noReportOfTheNameBeginsOnceTheServiceIsClosed)
-{
-        test_bus *bus = test_bus_begin();
-        static named self = {.blocks = true};
-        dn_service *service = serve_named(&self, NULL, 0);
-
-        WAIT_UNTIL_EQ(self.n_reports, 1);
-        test_bus_kill(bus);
-        WAIT_UNTIL(!dn_service_has_name(service));
-        dn_service_close(service);
-        self.blocks = false;
-        WAIT_UNTIL_EQ(self.n_destroyed, 1);
-        CHECK_EQ(self.n_reports, 1);
-}
-
-TEST_ON_BUS(shutdownWaitsForAReportOfTheName)
-{
-        test_bus_begin();
-        static named self = {.blocks = true};
-        dn_service *service = serve_named(&self, NULL, 0);
-
-        WAIT_UNTIL_EQ(self.n_reports, 1);
-        CHECK_EQ(dn_shutdown(), -EBUSY);
-        self.blocks = false;
-        WAIT_UNTIL_EQ(dn_shutdown(), 0);
-        dn_service_close(service);
-        CHECK_EQ(self.n_destroyed, 1);
 }
 
 /* --- Where handlers run --------------------------------------------------------------------- */
@@ -445,6 +349,52 @@ TEST_ON_BUS(shutdownWaitsForHeldCallsAndUnansweredRequests)
         CHECK_EQ(dn_shutdown(), 0);
         dn_service_close(service);
         CHECK_EQ(handled.n_destroyed, 1);
+}
+
+TEST_ON_BUS(servicesOfOneObjectPathAreRefused)
+{
+        test_bus_begin();
+        served handled = {0};
+        dn_service *service, *other = NULL;
+
+        CHECK_EQ(serve("org.example.a-b", 0, &handled, &service), 0);
+        CHECK_EQ(serve("org.example.a_b", 0, &handled, &other), -EEXIST);
+        CHECK(!other);
+        dn_service_close(service);
+        CHECK_EQ(serve("org.example.a_b", 0, &handled, &other), 0);
+        dn_service_close(other);
+}
+
+static void count_request(dn_request *request, const dn_request_info *info, void *context)
+{
+        ++*(_Atomic unsigned *)context;
+        (void)dn_request_answer(request, NULL);
+}
+
+TEST_ON_BUS(forkedChildDoesNotAnswerItsParentsRequests)
+{
+        static _Atomic unsigned n_asked;
+        const dn_service_handler handler = {.invoke = count_request, .context = (void *)&n_asked};
+        const dn_service_plan plan = {.name = SERVICE, .kinds = all_kinds};
+        const dn_executor executor = {.enqueue = keep_work};
+        dn_service *service;
+        outcome seen;
+
+        test_bus_begin();
+        CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, &executor, &service), 0);
+        CHECK_EQ(ask_begin(SERVICE, KIND("Echo"), NULL, FOREVER, &seen, NULL), 0);
+        WAIT_UNTIL(is_kept);
+        pid_t child = test_fork();
+        if (child == 0) {
+                run_kept_work();
+                _exit(n_asked == 0 ? 0 : 1);
+        }
+        CHECK_EQ(test_wait_for(child), 0);
+        run_kept_work();
+        CHECK_EQ(outcome_wait(&seen), 0);
+        CHECK_EQ(n_asked, 1);
+        dn_dict_unref(seen.reply);
+        dn_service_close(service);
 }
 
 TEST_ON_BUS(forkedChildLeavesItsParentsRequestsAlone)

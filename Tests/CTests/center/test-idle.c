@@ -41,12 +41,14 @@ static void observe_all(void)
 static uint64_t wait_until_quiet(void)
 {
         uint64_t before, after = test_n_switches_of_others();
+        bool do_rest;
 
         do {
                 before = after;
                 test_let_pass_ms(300);
+                do_rest = test_others_rest();
                 after = test_n_switches_of_others();
-        } while (before != after);
+        } while (before != after || !do_rest);
         return after;
 }
 

@@ -50,6 +50,17 @@ TEST(threadsAreMadeWhenANameIsRegistered)
         end_member(other);
 }
 
+TEST_ON_BUS(aPostThatIsLostForLackOfAThreadIsReportedByAFlush)
+{
+        SKIP_IF(TEST_HAS_SANITIZER, "a sanitizer has a pthread_create() of its own");
+        test_bus_begin();
+        refuses_threads = true;
+        CHECK_EQ(dn_center_post(dn_center_darwin(), "x", NULL, NULL, 0), -EAGAIN);
+        refuses_threads = false;
+        CHECK_EQ(dn_flush(0), -EAGAIN);
+        CHECK_EQ(dn_flush(0), 0);
+}
+
 static void ignore_work(void *argument)
 {
 }
@@ -86,6 +97,26 @@ static void refuse_shared_futexes(void)
                 _exit(TEST_STATUS_SKIPPED);
 }
 
+static void ignore_owner(const dn_owner *owner, void *context)
+{
+}
+
+static void ignore_outcome(const dn_outcome *outcome, void *context)
+{
+}
+
+static void check_calls_without_bus(void)
+{
+        static const dn_call_handler call_handler = {.ended = ignore_outcome};
+        static const dn_owner_handler owner_handler = {.invoke = ignore_owner};
+        const dn_call_plan plan = {.service = "org.example.None", .kind = "org.example.None.Ask"};
+
+        CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &call_handler, NULL, NULL), -ENOTCONN);
+        CHECK_EQ(dn_center_observe_owner(dn_center_darwin(), "org.example.None", &owner_handler,
+                                         NULL, NULL),
+                 0);
+}
+
 ROLE(useWithoutSharedFutexes)
 {
         static tally seen;
@@ -95,6 +126,8 @@ ROLE(useWithoutSharedFutexes)
                  DN_NOT_CONNECTED);
         CHECK_EQ(dn_center_post(dn_center_darwin(), "x", NULL, NULL, 0), DN_NOT_CONNECTED);
         WAIT_UNTIL_EQ(seen.n_calls, 1);
+        CHECK_EQ(statistic(DN_STATISTIC_NAMES_UNCOUNTED), 1);
+        check_calls_without_bus();
         return 0;
 }
 
@@ -142,14 +175,6 @@ static int ignore_name(const dn_name_record *record, void *context)
 static int ignore_post(const dn_post_record *record, void *context)
 {
         return 0;
-}
-
-static void ignore_owner(const dn_owner *owner, void *context)
-{
-}
-
-static void ignore_outcome(const dn_outcome *outcome, void *context)
-{
 }
 
 static void ignore_request(dn_request *request, const dn_request_info *info, void *context)

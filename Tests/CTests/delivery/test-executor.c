@@ -9,11 +9,9 @@
 #include "delivery/hub.h"
 #include "executors.h"
 #include "roles.h"
-#include "table/region.h"
 #include "tally.h"
 #include "test-bus.h"
 #include "test-child.h"
-#include "util/wake.h"
 
 static char thread_name[32];
 static _Atomic bool named;
@@ -55,6 +53,28 @@ TEST(defaultIsTheDeliveryThreadWithAllSignalsButFaultsBlocked)
         check_thread_name("M", executor, "dn-direct");
 }
 
+/* The work may run on a loop that ends with the center. */
+TEST_ON_BUS(aCenterStaysOpenWhileAnExecutorHasItsWork)
+{
+        static tally seen;
+        const dn_executor executor = {.enqueue = keep_work};
+        test_bus *bus = test_bus_begin();
+        test_peer *peer = test_peer_open(test_bus_address(bus));
+        unsigned n_before = test_peer_n_connections(peer, getpid());
+        dn_center *center = open_center(test_bus_address(bus));
+        dn_observer *observer = observe_ok(center, "N", TALLY_HANDLER(&seen), &executor);
+
+        post_ok(center, "N");
+        WAIT_UNTIL(is_kept);
+        tally_drop(observer);
+        dn_center_unref(center);
+        test_let_pass_ms(200);
+        CHECK_EQ(test_peer_n_connections(peer, getpid()), n_before + 1);
+        run_kept_work();
+        WAIT_UNTIL_EQ(test_peer_n_connections(peer, getpid()), n_before);
+        CHECK_EQ(seen.n_calls, 0);
+}
+
 static void post_another(const dn_event *event, void *context)
 {
         note_thread(event, context);
@@ -94,30 +114,6 @@ TEST(aSecondExecutorIsServedWhileAHandlerOfTheFirstBlocks)
         post_elsewhere("slow", 3, "return");
         blocked.blocks = false;
         WAIT_UNTIL_EQ(blocked.n_posts, 4);
-}
-
-/* The thread that ran the handlers was about to look when the word was taken from it: it clears it
- * while the other one sleeps. */
-TEST_NO_BUS(aThreadThatClearsTheWordOfAnotherWakesIt)
-{
-        const dn_executor *inline_executor = dn_executor_inline();
-        static tally blocked = {.blocks = true}, quick = {0};
-        const dn__region *region;
-        dn__wake_word *word;
-
-        test_bus_use_none();
-        tally_observe(dn_center_darwin(), "slow", &blocked);
-        post_elsewhere("slow", 1, "return");
-        WAIT_UNTIL_EQ(blocked.n_calls, 1);
-        tally_observe_on(dn_center_darwin(), "quick", &quick, inline_executor);
-        region = dn__hub_find(dn_center_darwin())->member.region;
-        word = &region->table->processes[region->process].wake;
-        WAIT_UNTIL_EQ(dn__wake_state_of(*word), DN__WAKE_ASLEEP);
-        dn__wake_begin(word);
-        blocked.blocks = false;
-        WAIT_UNTIL_EQ(dn__wake_state_of(*word), DN__WAKE_ASLEEP);
-        post_elsewhere("quick", 1, "return");
-        WAIT_UNTIL_EQ(quick.n_posts, 1);
 }
 
 /* Posts until it is ordered to stop. */

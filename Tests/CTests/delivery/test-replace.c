@@ -90,6 +90,33 @@ TEST_ON_BUS(waitingPostsWithAPayloadAreLostWithTheirExecutor)
         tally_drop(after);
 }
 
+/* The post has not reached it, because another observer is still handling it. */
+TEST_ON_BUS(aPostThatAnotherObserverHoldsUpIsReportedToTheNewHandler)
+{
+        const dn_executor *inline_executor = dn_executor_inline();
+        const dn_filter filter = {.name = "N"};
+        static record first, old, new;
+        dn_observer *before, *after = NULL;
+
+        test_bus_begin();
+        dn_observer *holder = record_observe(dn_center_distributed(), &filter, &first);
+        before = record_observe(dn_center_distributed(), &filter, &old);
+        first.blocks = true;
+        post_ok(dn_center_distributed(), "N");
+        WAIT_UNTIL_EQ(first.n_calls, 1);
+        record_init(&new);
+        CHECK_EQ(dn_observer_replace(before, RECORD_HANDLER(&new), inline_executor, &after), 0);
+        first.blocks = false;
+        WAIT_UNTIL_EQ(old.n_destroyed, 1);
+        CHECK_EQ(old.n_calls, 0);
+        post_ok(dn_center_distributed(), "N");
+        WAIT_UNTIL_EQ(new.n_calls, 1);
+        CHECK_EQ(new.n_may_have_missed, 1);
+        dn_observer_unref(before);
+        tally_drop(holder);
+        tally_drop(after);
+}
+
 #define N_POSTS 20000
 #define N_HANDLERS 200
 

@@ -1,6 +1,7 @@
 /* The names in use and their holders. */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "listing.h"
@@ -157,6 +158,23 @@ TEST_NO_BUS(wrongArgumentsAreRefused)
 
         CHECK_EQ(dn_list_names(NOWHERE, NULL, NULL), -EINVAL);
         CHECK_EQ(dn_list_names("", on_name, &list), -EINVAL);
+}
+
+TEST_NO_BUS(aLackOfDescriptorsIsNamed)
+{
+        struct rlimit before, none;
+        char *path = NULL;
+
+        CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+        none = before;
+        none.rlim_cur = 0;
+        AUTO_REGION *region = open_region(NOWHERE);
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+        int listed = dn_list_names(NOWHERE, refuse, NULL), found = dn_find_table(NOWHERE, &path);
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+        CHECK_EQ(listed, -EMFILE);
+        CHECK_EQ(found, -EMFILE);
+        CHECK(!path && region);
 }
 
 TEST_NO_BUS(aTableThatIsMissingOrInvalidHasNoNames)

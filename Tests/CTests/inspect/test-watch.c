@@ -1,4 +1,5 @@
 /* Every post on a bus. */
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -166,6 +167,27 @@ TEST_ON_BUS(readyCallbackCanStop)
         result = -EAGAIN;
         CHECK_EQ(dn_watch_posts(NULL, NULL, &watcher), -EINVAL);
         CHECK_EQ(test_n_fds(), n_fds);
+}
+
+/* The host may lower its limit of descriptors, and then none can be polled. */
+TEST_ON_BUS(descriptorsThatCannotBePolledAreLookedAtNowAndThen)
+{
+        struct rlimit before, none;
+        static watch watch = {0};
+
+        test_bus_begin();
+        watch_start(&watch, NULL, NULL);
+        post_ok(dn_center_darwin(), "begin");
+        CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+        none = before;
+        none.rlim_cur = 0;
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+        uint64_t before_us = test_cpu_us();
+        test_let_pass_ms(500);
+        CHECK(test_cpu_us() - before_us < 100000 * (uint64_t)test_slowness());
+        post_ok(dn_center_darwin(), "end");
+        CHECK_EQ(watch_join(&watch), ENDED);
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST_ON_BUS(busWithoutRoomForRulesIsAnError)

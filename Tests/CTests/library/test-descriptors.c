@@ -1,4 +1,6 @@
 /* A host that closes all descriptors, known or not, as daemons do. */
+#include <darwinnotify/inspect.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <notify.h>
 #include <notify_private.h>
@@ -111,6 +113,33 @@ ROLE(closeAll)
         check_others();
         CHECK_EQ(dn_center_post(dn_center_darwin(), "piped", NULL, NULL, 0), 0);
         return 0;
+}
+
+static int ignore_post(const dn_post_record *record, void *context)
+{
+        return 0;
+}
+
+/* Argument: a directory for the files that get the numbers. */
+ROLE(closeAllOfAWatch)
+{
+        const dn_watcher watcher = {.post = ignore_post};
+        dn_watch *watch;
+
+        CHECK_EQ(dn_watch_open(NULL, NULL, &watcher, &watch), 0);
+        CHECK_EQ(dn_watch_process(watch), 0);
+        CHECK_EQ(syscall(SYS_close_range, 3U, ~0U, 0U), 0);
+        open_others(args[0]);
+        CHECK_EQ(dn_watch_process(watch), -ENOTCONN);
+        CHECK(!dn_watch_close(watch));
+        check_others();
+        return 0;
+}
+
+TEST_ON_BUS(aWatchWhoseDescriptorsWereClosedHasLostItsBus)
+{
+        test_bus_begin();
+        CHECK_EQ(test_child_wait(test_spawn_role("closeAllOfAWatch", test_directory(), NULL)), 0);
 }
 
 static uint64_t ask(test_child *child, const char *line)

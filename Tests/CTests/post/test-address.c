@@ -81,6 +81,26 @@ TEST_NO_BUS(systemBusIsSharedWithOtherUsers)
         check_shared("session", false);
 }
 
+TEST_NO_BUS(theAddressOfTheSystemBusIsAnAddressLikeOthers)
+{
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", "unixexec:path=/bin/sh", 1);
+        check("system", NULL);
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", "", 1);
+        check("system", "unix:path=/run/dbus/system_bus_socket");
+}
+
+TEST_NO_BUS(systemBusIsSharedByItsAddressToo)
+{
+        unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+        check_shared("unix:path=/run/dbus/system_bus_socket", true);
+        check_shared("unix:path=/sys", false);
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/sys", 1);
+        check_shared("unix:path=/sys", true);
+        setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/sys", 1);
+        check_shared("session", true);
+        check_shared("none", false);
+}
+
 TEST_NO_BUS(serverGuidIsNotPartOfTheScope)
 {
         check("unix:path=/a,guid=0123456789abcdef", "unix:path=/a");

@@ -250,11 +250,12 @@ TEST_NO_BUS(leftoversOfKilledProcessesAreRemoved)
         close(make_file(".table-0123456789abcdef"));
         close(make_file(".table2-0123456789abcdef-0123456789abcdef"));
         close(make_file("of-somebody-else"));
-        CHECK_EQ(n_files(), 7);
+        close(make_file("tables.service.env"));
+        CHECK_EQ(n_files(), 8);
         dn__region_close(open_region("key"));
         CHECK_EQ(access(path_of_table("another bus"), F_OK), 0);
         CHECK_EQ(access(path_of_table("key"), F_OK), 0);
-        CHECK_EQ(n_files(), 4);
+        CHECK_EQ(n_files(), 5);
         close(fd);
 }
 

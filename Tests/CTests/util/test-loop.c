@@ -353,8 +353,8 @@ TEST_NO_BUS(theEndOfTheWriterWakesTheThreadOnce)
         CHECK_EQ(shutdown(fd, SHUT_WR), 0);
         counter.is_ready = true;
         WAIT_UNTIL_EQ(counter.n_dispatched, 1);
-        n_before = n_prepared;
         begin_us = dn__clock_now_us();
+        n_before = n_prepared;
         test_let_pass_ms(500);
         CHECK(n_prepared - n_before <= (dn__clock_now_us() - begin_us) / 100000 + 2);
         close_and_wait(loop);
@@ -374,9 +374,9 @@ TEST_NO_BUS(descriptorsThatCannotBePolledAreLookedAtNowAndThen)
         counter.wait.events = POLLIN;
         dn__loop_add(loop, &counter.source);
         CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+        begin_us = dn__clock_now_us();
         CHECK_EQ(dn__loop_start(loop), 0);
         CHECK_EQ(eventfd_write(counter.wait.fd, 1), 0);
-        begin_us = dn__clock_now_us();
         WAIT_UNTIL_EQ(counter.n_dispatched, 1);
         test_let_pass_ms(500);
         CHECK(n_prepared <= (dn__clock_now_us() - begin_us) / 100000 + 3);

@@ -195,6 +195,8 @@ uint64_t test_resident_bytes(void);
  * forced by other work of the machine: each time a thread fell asleep. */
 uint64_t test_n_switches_of_others(void);
 uint64_t test_n_sleeps_of_others(void);
+/* Returns whether all threads except the calling one have slept for 20 ms. */
+bool test_others_rest(void);
 /* As fork(). Under a sanitizer it waits until the other threads are idle: the sanitizer's allocator
  * has locks, and one held by a thread at that moment stays locked in the child. */
 pid_t test_fork(void);

@@ -51,7 +51,8 @@ enum {
  * environment variable DARWIN_NOTIFY_BUS selects the bus: `session` (the default:
  * DBUS_SESSION_BUS_ADDRESS, else $XDG_RUNTIME_DIR/bus), `system`, `none` (no bus: the user's
  * processes with `none` reach one another), or a D-Bus address; with any other value, functions
- * that use the center return -EINVAL. It is read once, and ignored in a set-user-id program.
+ * that use the center return -EINVAL. It is read when the center is opened, and ignored in a
+ * set-user-id program.
  *
  * The processes of one user reach one another through shared memory, with or without a bus; the bus
  * shows each post to everybody else. A post may arrive late but is never lost: after the last post
@@ -252,7 +253,8 @@ DN_EXPORT int dn_center_is_on_bus(dn_center *center);
  *
  * Errors:   -ETIMEDOUT if posts are still waiting; -ENOTCONN if they are and there is no bus. If
  *           none is waiting, once: -ENOTCONN if a bus was lost before it was seen to have read its
- *           posts, or there is none to connect to; -ENOBUFS or -ENOMEM if posts were refused.
+ *           posts, or there is none to connect to; -ENOBUFS, -ENOMEM or -EAGAIN if posts were
+ *           refused.
  * Threads:  any. In a callback on the inline executor use a timeout of 0 only.
  * Apple:    none; notify_post() talks to its daemon synchronously.
  */

@@ -47,7 +47,8 @@ typedef struct dn_service_handler {
 
         /** Reports that the process now owns the name, or no longer does: the first call, perhaps
          *  before dn_service_open() has returned, reports that it does; each later call reports the
-         *  opposite of the previous one. None begins after dn_service_close(). May be NULL. */
+         *  opposite of the previous one. None begins after dn_service_close(), except one that
+         *  another thread was about to make. May be NULL. */
         void (*name_changed)(bool has_name, void *context);
 
         void *context;
@@ -91,12 +92,12 @@ typedef struct dn_service_plan {
  * @param ret_service  set on success; owned, close it with dn_service_close().
  *
  * Returns 0 if the process owns the name; DN_NAME_QUEUED; or DN_NOT_CONNECTED if there is no bus at
- * present: the name is requested when one appears.
+ * present, or it has not answered within a second: the name is requested when one appears.
  *
  * Errors:   -EINVAL if an argument is NULL or malformed, or the center has no calls; -ENOTCONN if
- *           there is no bus to connect to; -EEXIST if another process, or another service of this
- *           one, has the name; -EACCES if the bus does not let this process have it; -ENOBUFS if
- *           the bus refuses more names; -ENOMEM, -EAGAIN.
+ *           there is no bus to connect to; -EEXIST if another process has the name, or another
+ *           service of this one has the same path; -EACCES if the bus does not let this process
+ *           have it; -ENOBUFS if the bus refuses more names; -ENOMEM, -EAGAIN.
  * Threads:  any. On `dn-service` it does not wait for the bus, and returns DN_NAME_QUEUED.
  * Apple:    xpc_connection_create_mach_service() with XPC_CONNECTION_MACH_SERVICE_LISTENER.
  */
