@@ -84,7 +84,7 @@ int dn__calls_start(dn_center *center, dn__hub **ret_hub)
 void dn__calls_retain(dn__calls *calls)
 {
         atomic_fetch_add(&calls->n_users, 1);
-        dn__center_retain(calls->center, 1);
+        dn__center_retain(calls->center);
 }
 
 void dn__calls_release(dn__calls *calls)

@@ -215,9 +215,9 @@ int dn__hub_make_executor(dn__hub *hub, const dn_executor *value, dn__executor *
 
 /* --- Keeping a center open ------------------------------------------------------------------ */
 
-void dn__center_retain(dn_center *center, unsigned n_times)
+void dn__center_retain(dn_center *center)
 {
-        atomic_fetch_add_explicit(&center->n_refs, n_times, memory_order_relaxed);
+        atomic_fetch_add_explicit(&center->n_refs, 1, memory_order_relaxed);
 }
 
 void dn__center_release(dn_center *center)

@@ -193,7 +193,7 @@ static inline bool dn__hub_is_current(const dn__hub *hub)
 /* Count what keeps an opened center open; the last release closes its connection. Users of a hub's
  * carriers keep the center open this way, and each run that an executor is asked for: its loop may
  * be a carrier's. */
-void dn__center_retain(dn_center *center, unsigned n_times);
+void dn__center_retain(dn_center *center);
 void dn__center_release(dn_center *center);
 
 /* DN__HUBS_EACH(hub) { ... } visits each hub of this process; the body may detach it. Do not leave

@@ -87,7 +87,7 @@ void dn__observer_link(dn_observer *observer, dn__post_queue *queue, dn__link *b
                 topic->n_holds++;
         }
         atomic_fetch_add(&topic->hub->n_observers, 1);
-        dn__center_retain(topic->hub->center, 1);
+        dn__center_retain(topic->hub->center);
         observer->queue = dn__post_queue_ref(queue);
         dn__list_insert(behind, &dn_observer_ref(observer)->link);
 }

@@ -12,6 +12,7 @@
 #include "delivery/delivery.h"
 #include "delivery/payloads.h"
 #include "direct/ring.h"
+#include "util/hash.h"
 
 /* --- Following a table ---------------------------------------------------------------------- */
 
@@ -80,7 +81,7 @@ static int64_t advance(dn__prefix_counts *counts, const dn__shm_slot *slot, cons
         uint64_t named = atomic_load(&slot->named), counted = dn__slot_get_generation(slot);
         uint64_t *given = &counts->given[index], n_posts;
 
-        if (atomic_load(&table->tags[index]) != dn__shm_tag_of(name->hash))
+        if (atomic_load(&table->tags[index]) != dn__hash_to_tag(name->hash))
                 return -1; /* race: only if the slot is renamed since it was found */
         if (*given < named && named <= counted)
                 *given = named;

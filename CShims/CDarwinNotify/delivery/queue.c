@@ -159,7 +159,7 @@ static void need_runs(dn__post_queue *queue) DN__HUB_LOCKED
         queue->n_runs += n_runs;
         hub->n_runs += n_runs;
         atomic_fetch_add_explicit(&queue->n_refs, n_runs, memory_order_relaxed);
-        dn__center_retain(hub->center, n_runs);
+        atomic_fetch_add_explicit(&hub->center->n_refs, n_runs, memory_order_relaxed);
 }
 
 /* Posts that cannot wait individually are merged into the last item. */

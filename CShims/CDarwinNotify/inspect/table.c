@@ -112,7 +112,7 @@ static bool read_name(reading *reading, size_t index)
         reading->text[n_bytes] = '\0';
         hash = dn__hash64(reading->text, n_bytes);
         return strlen(reading->text) == n_bytes && dn__utf8_is_valid(reading->text, n_bytes) &&
-               dn__shm_tag_of(hash) == reading->tags[index] &&
+               dn__hash_to_tag(hash) == reading->tags[index] &&
                dn__shm_set_of(hash) == index / DN__SHM_SLOTS_PER_SET;
 }
 
@@ -168,7 +168,7 @@ static bool has_room(reading *reading, const char *name)
         size_t first = dn__shm_set_of(hash) * DN__SHM_SLOTS_PER_SET;
 
         for (size_t i = first; i < first + DN__SHM_SLOTS_PER_SET; i++)
-                if (reading->tags[i] == 0 || reading->tags[i] == dn__shm_tag_of(hash) ||
+                if (reading->tags[i] == 0 || reading->tags[i] == dn__hash_to_tag(hash) ||
                     !read_slot(reading, i) || !is_held(reading))
                         return true;
         return false;

@@ -99,12 +99,6 @@ static inline size_t dn__shm_set_of(uint64_t hash)
         return (size_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 54);
 }
 
-/* Returns the tag of a name's slot: 0 marks a free one. */
-static inline uint64_t dn__shm_tag_of(uint64_t hash)
-{
-        return hash ? hash : 1;
-}
-
 static_assert(DN__SHM_N_SETS == 1 << (64 - 54), "dn__shm_set_of() has as many values");
 
 /* An owner word is 0 or contains, from the lowest bit up: the entry of a process plus 1, in 16

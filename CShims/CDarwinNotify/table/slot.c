@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "util/hash.h"
+
 /* How often to look whether the process that is changing a set has finished, and whether it is
  * alive. A change takes a microsecond, or a few milliseconds if many processes compete for a
  * CPU. */
@@ -45,7 +47,7 @@ static bool is_slot_of(const dn__region *region, const dn__shm_slot *slot, const
         const dn__shm_table *table = region->table;
         const _Atomic uint64_t *tag = &table->tags[slot - table->slots];
 
-        if (atomic_load(tag) != dn__shm_tag_of(name->hash) ||
+        if (atomic_load(tag) != dn__hash_to_tag(name->hash) ||
             atomic_load(&slot->n_name_bytes) != name->n_bytes)
                 return false;
         for (size_t i = 0; i * sizeof(uint64_t) < name->n_bytes; i++)
@@ -225,7 +227,7 @@ static void slot_set_name(dn__region *region, dn__shm_slot *slot, const dn__name
         /* The count continues from the previous name's: only 0 means "not counted". */
         atomic_store(&slot->named, dn__slot_count_post(slot));
         atomic_store(&slot->state, 0);
-        atomic_store(tag, dn__shm_tag_of(name->hash));
+        atomic_store(tag, dn__hash_to_tag(name->hash));
 }
 
 /* The state ended with the last process that held the name. */

@@ -18,6 +18,12 @@ static inline uint64_t dn__hash64(const void *bytes, size_t n_bytes)
         return hash ^ (hash >> 32);
 }
 
+/* Returns the same, except that 0 can mark what has no tag. */
+static inline uint64_t dn__hash_to_tag(uint64_t hash)
+{
+        return hash ? hash : 1;
+}
+
 static inline dn__u128 dn__hash128(const void *bytes, size_t n_bytes)
 {
         const unsigned char *p = bytes;
