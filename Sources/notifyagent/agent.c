@@ -99,8 +99,11 @@ static uint64_t now_us(void)
 void agent_settle(agent *agent, unsigned timeout_ms)
 {
         uint64_t until_us = now_us() + timeout_ms * UINT64_C(1000), now;
+        int status;
 
-        while (!is_settled(agent) && (now = now_us()) < until_us)
+        /* After a request to end, one more run would leave nothing for sd_event_loop(). */
+        while (!is_settled(agent) && sd_event_get_exit_code(agent->event, &status) < 0 &&
+               (now = now_us()) < until_us)
                 if (sd_event_run(agent->event, until_us - now) < 0)
                         return;
 }

@@ -31,7 +31,8 @@ int agent_start(agent *agent);
 /* Makes all sources look again, and the buses try to connect. */
 void agent_look(agent *agent);
 
-/* Runs the loop until every source has found out whether it is available, up to a time limit. */
+/* Runs the loop until every source has found out whether it is available, up to a time limit or a
+ * request to end. */
 void agent_settle(agent *agent, unsigned timeout_ms);
 
 void agent_deinit(agent *agent);

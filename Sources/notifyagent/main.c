@@ -105,11 +105,11 @@ static int run_as(holder *holder)
         if (status >= 0)
                 return status;
         r = agent_start(&holder->agent);
-        if (r >= 0)
+        if (r >= 0) {
                 agent_settle(&holder->agent, SETTLE_MS);
-        (void)sd_notify(true, "READY=1");
-        if (r >= 0)
+                (void)sd_notify(true, "READY=1");
                 r = sd_event_loop(holder->agent.event);
+        }
         if (r < 0)
                 say("cannot run: %s", strerror(-r));
         return r < 0 ? STATUS_FAILED : r;

@@ -12,9 +12,10 @@ typedef struct bad_service {
         sd_bus *connection;
         int behaviour;
         bool is_on_battery;
+        int n_calls; /* for a property */
 } bad_service;
 
-enum { GOOD, OTHER_TYPE, NO_VARIANT, NOTHING, ERROR, N_BEHAVIOURS };
+enum { GOOD, OTHER_TYPE, NO_VARIANT, NOTHING, ERROR, N_BEHAVIOURS, SILENCE };
 
 static int answer(sd_bus_message *call, void *context, sd_bus_error *error)
 {
@@ -25,14 +26,18 @@ static int answer(sd_bus_message *call, void *context, sd_bus_error *error)
         case OTHER_TYPE: return sd_bus_reply_method_return(call, "v", "s", "certainly");
         case NO_VARIANT: return sd_bus_reply_method_return(call, "aay", 2, 1, 255, 0);
         case NOTHING: return sd_bus_reply_method_return(call, NULL);
+        case SILENCE: return 0;
         default: return sd_bus_error_setf(error, "org.example.Broken", "it is broken");
         }
 }
 
 static int filter(sd_bus_message *message, void *context, sd_bus_error *error)
 {
+        bad_service *service = context;
+
         if (!sd_bus_message_is_method_call(message, PROPERTIES, "Get"))
                 return 0;
+        service->n_calls++;
         int r = answer(message, context, error);
 
         return r < 0 ? r : 1;
@@ -134,6 +139,18 @@ TEST_ON_BUS(anOwnerMayComeAndGoAThousandTimes)
         take_name(service);
         WAIT_UNTIL((serve(service), state_of(plugged) == 1));
         CHECK(count_lines(agent, "notifyagent: ") <= 2);
+}
+
+TEST_ON_BUS(anAgentThatIsEndedWhileItWaitsForAServiceEndsWithStatus0)
+{
+        stage stage = stage_begin();
+        bad_service *service = open_bad_service(&stage);
+
+        service->behaviour = SILENCE;
+        take_name(service);
+        test_child *agent = agent_spawn();
+        WAIT_UNTIL((serve(service), service->n_calls > 0));
+        CHECK_EQ(count_lines(agent, "cannot run"), 0);
 }
 
 /* How long a state may be old after the restart of an agent that was killed. */
