@@ -88,18 +88,24 @@ int lock_take(lock *lock)
         return 0;
 }
 
-pid_t lock_get_holder(const char *path)
+int lock_probe(pid_t *ret_holder)
 {
         struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-        char text[16] = "";
-        int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-        bool is_held = fd >= 0 && fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+        char path[PATH_MAX], text[16] = "";
+        int fd, r = lock_find(path);
 
-        if (is_held)
+        if (r < 0)
+                return r;
+        fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        r = fcntl(fd, F_OFD_GETLK, &whole) < 0 ? -errno : 0;
+        if (r == 0 && whole.l_type != F_UNLCK)
                 (void)!pread(fd, text, sizeof(text) - 1, 0);
-        if (fd >= 0)
-                (void)close(fd);
-        return is_held ? atoi(text) : 0;
+        (void)close(fd);
+        if (r == 0)
+                *ret_holder = atoi(text);
+        return r;
 }
 
 void lock_release(lock *lock)

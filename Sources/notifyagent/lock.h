@@ -17,7 +17,8 @@ int lock_find(char ret_path[PATH_MAX]);
  * -EBUSY if another agent has it; -ENOENT if there is no table; or another negative errno. */
 int lock_take(lock *lock);
 
-/* Returns the process that has the lock at a path, or 0 if none has it. */
-pid_t lock_get_holder(const char *path);
+/* Finds the process that has the lock, 0 if none has it, without taking the lock. Returns 0;
+ * -ENOENT if there is no table, or its lock was never taken; or another negative errno. */
+int lock_probe(pid_t *ret_holder);
 
 void lock_release(lock *lock);

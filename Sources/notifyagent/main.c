@@ -44,6 +44,7 @@ static bool check_bus(void)
 /* Returns a status if the agent has to end, or -1. */
 static int take_lock(holder *holder)
 {
+        char path[PATH_MAX];
         int r = lock_take(&holder->lock);
 
         switch (r) {
@@ -53,7 +54,9 @@ static int take_lock(holder *holder)
                 (void)sd_notify(true, "READY=1"); /* else its end would be a failure */
                 return STATUS_OK;
         case -ENOENT: say("there is no table for the programs of this user"); return STATUS_FAILED;
-        default: say("cannot take the lock %s: %s", holder->lock.path, strerror(-r));
+        default:
+                say("cannot take the lock %s: %s", lock_find(path) < 0 ? "of the table" : path,
+                    strerror(-r));
                 return STATUS_FAILED;
         }
 }

@@ -42,9 +42,10 @@ static void print_plain(const char *text)
 
 static pid_t find_agent(void)
 {
-        char path[PATH_MAX];
+        pid_t pid = 0;
 
-        return lock_find(path) == 0 ? lock_get_holder(path) : 0;
+        (void)lock_probe(&pid);
+        return pid;
 }
 
 static void print_agent(bool is_json)
@@ -274,14 +275,14 @@ static void add(findings *findings, const char *subject, const char *what, const
         (void)putchar('}');
 }
 
-/* The agent makes the table if there is none, so only a lock that cannot be taken matters. */
+/* The agent makes the table and the lock if there are none. The lock is not taken, since that could
+ * keep an agent from running. */
 static void check_lock(findings *findings)
 {
-        lock lock = { .fd = -1 };
-        int r = lock_take(&lock);
+        pid_t pid;
+        int r = lock_probe(&pid);
 
-        lock_release(&lock);
-        if (r < 0 && r != -EBUSY && r != -ENOENT)
+        if (r < 0 && r != -ENOENT)
                 add(findings, "lock", NULL, strerror(-r));
 }
 

@@ -1,6 +1,7 @@
 /* The agent: its lock, its states, what it costs. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 
 #include "mock.h"
 #include "namespaces.h"
@@ -92,6 +93,53 @@ TEST_ON_BUS(theListIsPrintedAsMetrics)
         CHECK(strstr(samples, "darwin_notify_agent_state power " PLUGGED " 1"));
 }
 
+/* --- The lock -------------------------------------------------------------------------------- */
+
+/* Returns its path, or NULL if there is none. */
+static const char *find_lock(const stage *stage)
+{
+        static char path[PATH_MAX];
+        const char *directory = FORMAT("%s/darwin-notify", test_bus_directory(stage->bus));
+        DIR *stream = opendir(directory);
+        struct dirent *entry;
+        bool is_found = false;
+
+        while (stream && !is_found && (entry = readdir(stream))) {
+                snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+                is_found = strncmp(entry->d_name, "agent-", 6) == 0;
+        }
+        if (stream)
+                closedir(stream);
+        return is_found ? path : NULL;
+}
+
+/* An agent that starts while another process has the lock exits. */
+TEST(aReportDoesNotTakeTheLock)
+{
+        stage stage = stage_begin();
+        int token;
+
+        CHECK_EQ(notify_register_check("com.example.any", &token), NOTIFY_STATUS_OK);
+        CHECK_EQ(run_agent("--check", NULL, 0), 0);
+        CHECK(!find_lock(&stage)); /* taking it would make it */
+}
+
+TEST(aLockThatCannotBeTakenIsReported)
+{
+        static char output[32768];
+        stage stage = stage_begin();
+
+        CHECK_EQ(agent_end(agent_start(&stage)), 0);
+        const char *lock = find_lock(&stage);
+        CHECK(lock && unlink(lock) == 0 && mkdir(lock, 0700) == 0);
+        CHECK_EQ(run_agent("--check", output, sizeof output), 1);
+        CHECK(strstr(output, "lock: Is a directory\n"));
+        test_child *agent = agent_spawn();
+        CHECK_STREQ(test_child_read_line(agent),
+                    FORMAT("notifyagent: cannot take the lock %s: Is a directory", lock));
+        CHECK_EQ(test_child_wait(agent), 2);
+}
+
 /* --- Reserved names -------------------------------------------------------------------------- */
 
 TEST_ON_BUS(reservedNamesAreInTheTableAlone)
@@ -116,19 +164,6 @@ static void remove_directory_of_table(const stage *stage)
         test_remove_tree(FORMAT("%s/darwin-notify", test_bus_directory(stage->bus)));
 }
 
-static bool has_lock(const stage *stage)
-{
-        DIR *stream = opendir(FORMAT("%s/darwin-notify", test_bus_directory(stage->bus)));
-        struct dirent *entry;
-        bool is_found = false;
-
-        while (stream && (entry = readdir(stream)))
-                is_found |= strncmp(entry->d_name, "agent-", 6) == 0;
-        if (stream)
-                closedir(stream);
-        return is_found;
-}
-
 TEST_ON_BUS(statesAreRightAfterTheTableHasChanged)
 {
         stage stage = stage_begin();
@@ -143,7 +178,7 @@ TEST_ON_BUS(statesAreRightAfterTheTableHasChanged)
                 WAIT_UNTIL_EQ(state_of(lid), 1);
                 remove_directory_of_table(&stage);
                 /* The lock is taken anew with the table, which is missed at one of some posts. */
-                WAIT_UNTIL((notify_post("com.example.move"), has_lock(&stage)));
+                WAIT_UNTIL((notify_post("com.example.move"), find_lock(&stage)));
                 test_child *second = agent_spawn();
                 CHECK_EQ(test_child_wait(second), 0);
                 stage_await_readiness(&stage);
