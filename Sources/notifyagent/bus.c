@@ -1,6 +1,6 @@
 /* A connection to a bus, which is re-established when it is lost.
  *
- * It retries for half a minute, then waits until something changes at the address of the bus. */
+ * It retries for half a minute, and again after each change at the address of the bus. */
 #include "bus.h"
 
 #include <errno.h>
@@ -101,12 +101,18 @@ static int at_retry(sd_event_source *timer, uint64_t time_us, void *context)
         return 0;
 }
 
+/* The bus may be starting, and fail at first. */
+static void on_change(void *context)
+{
+        bus_try(context);
+}
+
 static void watch_socket(bus *bus)
 {
         if (!bus->socket)
                 bus->socket = find_socket(bus);
         if (bus->socket && !bus->watch)
-                bus->watch = path_watch_new(bus->agent, bus->socket, connect_again, bus);
+                bus->watch = path_watch_new(bus->agent, bus->socket, on_change, bus);
 }
 
 static void try_later(bus *bus)

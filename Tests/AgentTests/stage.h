@@ -62,6 +62,18 @@ static inline test_child *agent_start(const stage *stage)
         return agent;
 }
 
+/* An agent for which time passes ten times as fast, unless a sanitizer must be loaded first. */
+static inline test_child *agent_spawn_hasty(const stage *stage)
+{
+        if (TEST_HAS_SANITIZER)
+                return agent_start(stage);
+        const char *command = FORMAT("LD_PRELOAD=%s exec %s 2>&1", TEST_HASTE, TEST_AGENT);
+        test_child *agent = test_spawn_program((const char *[]){"sh", "-c", command, NULL});
+
+        stage_await_readiness(stage);
+        return agent;
+}
+
 static inline int agent_end(test_child *agent)
 {
         kill(test_child_pid(agent), SIGTERM);

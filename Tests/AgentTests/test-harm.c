@@ -197,4 +197,34 @@ TEST_ON_BUS(aBusMayDieAndComeBack)
         CHECK_EQ(count_lines(agent, "bus is lost"), 2); /* the session and the system */
 }
 
+/* A socket that appears when it already listens. */
+static int listen_at(const char *path)
+{
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        snprintf(address.sun_path, sizeof address.sun_path, "%s.new", path);
+        CHECK_EQ(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+        CHECK_EQ(listen(fd, 16), 0);
+        CHECK_EQ(rename(address.sun_path, path), 0);
+        return fd;
+}
+
+/* systemd keeps listening while the bus fails to start. */
+TEST_ON_BUS(aBusThatFailsWhenItComesBackIsTriedAgain)
+{
+        SKIP_IF(TEST_HAS_SANITIZER, "time does not pass faster");
+        stage stage = stage_begin();
+        const char *path = FORMAT("%s/system", test_directory());
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", FORMAT("unix:path=%s", path), 1);
+        agent_spawn_hasty(&stage);
+
+        test_let_pass_ms(4000); /* more than half a minute of the agent */
+        struct pollfd wait = {.fd = listen_at(path), .events = POLLIN};
+        for (int i = 0; i < 8; i++) {
+                CHECK_EQ(poll(&wait, 1, (int)(TEST_DEADLINE_US / 1000)), 1);
+                close(accept(wait.fd, NULL, NULL));
+        }
+}
+
 TEST_MAIN()

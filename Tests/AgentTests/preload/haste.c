@@ -1,5 +1,6 @@
 /* A clock that goes ten times as fast, for a program that it is loaded into before the C library:
  * pauses of many seconds take one. */
+#include <errno.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -19,6 +20,16 @@ static long long to_ns(const struct timespec *time)
 static struct timespec from_ns(long long ns)
 {
         return (struct timespec){ns / NS_PER_S, ns % NS_PER_S};
+}
+
+/* Absolute times in the far future stand for never. */
+static struct timespec to_real(const struct timespec *time)
+{
+        long long ns = to_ns(time);
+
+        if (ns <= first_ns || time->tv_sec >= 1000000000)
+                return *time;
+        return from_ns(first_ns + (ns - first_ns) / FACTOR);
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -44,11 +55,18 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 int timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old)
 {
         struct itimerspec real = *new;
-        long long ns = to_ns(&new->it_value);
 
-        if (flags & TFD_TIMER_ABSTIME && ns > first_ns && new->it_value.tv_sec < 1000000000)
-                real.it_value = from_ns(first_ns + (ns - first_ns) / FACTOR);
+        if (flags & TFD_TIMER_ABSTIME)
+                real.it_value = to_real(&new->it_value);
         return (int)syscall(SYS_timerfd_settime, fd, flags, &real, old);
+}
+
+/* So are those of the library's pauses. */
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest)
+{
+        struct timespec real = flags & TIMER_ABSTIME ? to_real(time) : *time;
+
+        return syscall(SYS_clock_nanosleep, clock, flags, &real, rest) < 0 ? errno : 0;
 }
 
 #pragma GCC visibility pop

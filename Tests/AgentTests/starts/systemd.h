@@ -187,18 +187,6 @@ static inline void systemd_begin(systemd *systemd)
 
 /* --- The agent ------------------------------------------------------------------------------- */
 
-/* An agent for which time passes ten times as fast, unless a sanitizer must be loaded first. */
-static inline test_child *agent_spawn_hasty(const stage *stage)
-{
-        if (TEST_HAS_SANITIZER)
-                return agent_start(stage);
-        const char *command = FORMAT("LD_PRELOAD=%s exec %s 2>&1", TEST_HASTE, TEST_AGENT);
-        test_child *agent = test_spawn_program((const char *[]){"sh", "-c", command, NULL});
-
-        stage_await_readiness(stage);
-        return agent;
-}
-
 /* After a time limit it is ready before it listens for units. Their notes begin then. */
 static inline void await_note(const systemd *systemd)
 {
