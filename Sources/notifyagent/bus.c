@@ -196,6 +196,8 @@ static void connect_again(void *context)
 
         if (bus->connection && sd_bus_is_open(bus->connection) > 0)
                 return;
+        if (bus->connection)
+                tell_loss(bus); /* its end may not have been reported yet */
         bus->connection = sd_bus_close_unref(bus->connection);
         if (connect(bus) < 0) {
                 try_later(bus);

@@ -197,6 +197,55 @@ TEST_ON_BUS(aBusMayDieAndComeBack)
         CHECK_EQ(count_lines(agent, "bus is lost"), 2); /* the session and the system */
 }
 
+/* A manager of units that never answers. */
+static bad_service *open_manager(const stage *stage)
+{
+        static bad_service manager;
+        mock mock = mock_begin(stage);
+
+        manager = (bad_service){.connection = mock.connection, .behaviour = SILENCE};
+        CHECK(sd_bus_add_filter(manager.connection, NULL, filter, &manager) >= 0);
+        CHECK(sd_bus_request_name(manager.connection, "org.freedesktop.systemd1", 0) >= 0);
+        return &manager;
+}
+
+/* Reports the end of a sleep; returns when the bus has sent that. */
+static void wake_up(bad_service *logind)
+{
+        CHECK(sd_bus_emit_signal(logind->connection, "/org/freedesktop/login1",
+                                 "org.freedesktop.login1.Manager", "PrepareForSleep", "b", 0) >= 0);
+        for (int i = 0; i < 2; i++)
+                CHECK(mock_owns(&(mock){logind->connection}, UPOWER));
+}
+
+/* After the sleep, the agent connects again before it is told that the old connection has ended. */
+TEST_ON_BUS(aManagerIsAskedAgainIfItsBusIsLostDuringASleep)
+{
+        stage system = {.bus = test_bus_start(NULL, NULL)}; /* dbus-daemon also reports readiness */
+        stage stage = stage_begin();
+        setenv("DBUS_SYSTEM_BUS_ADDRESS", test_bus_address(system.bus), 1);
+        bad_service *service = open_bad_service(&system), *manager = open_manager(&stage);
+        take_name(service);
+        CHECK(sd_bus_request_name(service->connection, "org.freedesktop.login1", 0) >= 0);
+        test_child *agent = agent_spawn();
+        struct pollfd readiness = {.fd = stage.readiness, .events = POLLIN};
+        WAIT_UNTIL((serve(service), serve(manager), poll(&readiness, 1, 0) == 1));
+        CHECK(manager->n_calls > 0);
+
+        test_child_pause(agent);
+        test_bus_kill(stage.bus);
+        sd_bus_close_unref(manager->connection);
+        wake_up(service);
+        service->n_calls = 0;
+        test_child_resume(agent);
+        WAIT_UNTIL((serve(service), service->n_calls > 0));
+        test_child_pause(agent);
+        test_bus_start_again(stage.bus);
+        manager = open_manager(&stage);
+        test_child_resume(agent);
+        WAIT_UNTIL((serve(manager), manager->n_calls > 0));
+}
+
 /* A socket that appears when it already listens. */
 static int listen_at(const char *path)
 {
