@@ -5,6 +5,7 @@
 #include "starts/files.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +23,23 @@ typedef struct list {
         char *const *folders;
         entry *entries;
         size_t n;
+        int error; /* a negative errno if something could not be read, or 0 */
 } list;
 
 /* --- Reading folders ------------------------------------------------------------------------- */
+
+/* What is missing or forbidden has no units, for systemd neither. Any other error may pass. */
+static void note_error(list *list, int error)
+{
+        switch (error) {
+        case 0:
+        case ENOENT:
+        case ENOTDIR:
+        case EACCES:
+        case ELOOP: return;
+        default: list->error = -error;
+        }
+}
 
 static void add_entry(list *list, size_t folder, const char *name, bool is_link)
 {
@@ -32,12 +47,14 @@ static void add_entry(list *list, size_t folder, const char *name, bool is_link)
 
         if ((list->n & (list->n - 1)) == 0) /* full at each power of two */
                 grown = reallocarray(list->entries, list->n ? 2 * list->n : 1, sizeof(*grown));
-        if (!grown)
-                return;
-        list->entries = grown;
-        grown[list->n] = (entry){ strdup(name), folder, is_link };
-        if (grown[list->n].name)
+        if (grown) {
+                list->entries = grown;
+                grown[list->n] = (entry){ strdup(name), folder, is_link };
+        }
+        if (grown && grown[list->n].name)
                 list->n++;
+        else
+                note_error(list, ENOMEM);
 }
 
 /* systemd ignores all other files. */
@@ -59,14 +76,34 @@ static bool ends_in(const char *name, const char *const *ends, size_t n_ends)
         return false;
 }
 
+static DIR *open_folder(list *list, const char *path)
+{
+        DIR *directory = opendir(path);
+
+        if (!directory)
+                note_error(list, errno);
+        return directory;
+}
+
+static struct dirent *read_next(list *list, DIR *directory)
+{
+        struct dirent *next;
+
+        errno = 0;
+        next = readdir(directory);
+        if (!next)
+                note_error(list, errno);
+        return next;
+}
+
 static void read_links(list *list, size_t folder, const char *name)
 {
         char path[PATH_MAX];
         DIR *directory;
 
         (void)snprintf(path, sizeof(path), "%s/%s", list->folders[folder], name);
-        directory = opendir(path);
-        for (struct dirent *at; directory && (at = readdir(directory));)
+        directory = open_folder(list, path);
+        for (struct dirent *at; directory && (at = read_next(list, directory));)
                 if (*at->d_name != '.')
                         add_entry(list, folder, at->d_name, true);
         if (directory)
@@ -78,9 +115,9 @@ static void read_folder(list *list, size_t folder)
         static const char *const links[] = { ".wants", ".requires", ".upholds" };
         static const char *const types[] = { ".service", ".socket", ".target", ".path",
                                              ".timer",   ".mount",  ".automount", ".slice" };
-        DIR *directory = opendir(list->folders[folder]);
+        DIR *directory = open_folder(list, list->folders[folder]);
 
-        for (struct dirent *at; directory && (at = readdir(directory));)
+        for (struct dirent *at; directory && (at = read_next(list, directory));)
                 if (ends_in(at->d_name, links, sizeof(links) / sizeof(*links)))
                         read_links(list, folder, at->d_name);
                 else if (ends_in(at->d_name, types, sizeof(types) / sizeof(*types)) &&
@@ -162,8 +199,7 @@ static size_t take_name(const list *list, size_t first,
         return n;
 }
 
-void files_each(char *const *folders, void (*each)(const file *file, void *context),
-                void *context)
+int files_each(char *const *folders, void (*each)(const file *file, void *context), void *context)
 {
         list list = { .folders = folders };
 
@@ -172,9 +208,10 @@ void files_each(char *const *folders, void (*each)(const file *file, void *conte
         follow_aliases(&list);
         if (list.n)
                 qsort(list.entries, list.n, sizeof(*list.entries), compare_entries);
-        for (size_t i = 0; i < list.n;)
+        for (size_t i = 0; i < list.n && list.error == 0;)
                 i += take_name(&list, i, each, context);
         for (size_t i = 0; i < list.n; i++)
                 free(list.entries[i].name);
         free(list.entries);
+        return list.error;
 }

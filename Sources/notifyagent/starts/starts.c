@@ -5,16 +5,22 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "say.h"
 #include "starts/drop-ins.h"
 #include "starts/files.h"
 #include "starts/manager.h"
 #include "starts/unit.h"
 
+/* How long to wait if the folders of units cannot be read. */
+#define PAUSE_US (10 * UINT64_C(1000000))
+
 struct starts {
         agent *agent;
         manager manager;
-        unit *units; /* sorted by name */
+        unit *units;            /* sorted by name */
+        sd_event_source *pause; /* before the folders are read again; NULL: they could be read */
 };
 
 /* --- Reading --------------------------------------------------------------------------------- */
@@ -81,15 +87,40 @@ static void free_stale(starts *starts)
 
 /* --- The manager ----------------------------------------------------------------------------- */
 
+static void manager_changed(void *context);
+
+static int at_end_of_pause(sd_event_source *timer, uint64_t time_us, void *context)
+{
+        (void)timer, (void)time_us;
+        manager_changed(context);
+        return 0;
+}
+
+static void read_later(starts *starts, int error)
+{
+        if (!starts->pause)
+                say("cannot read the units, will retry: %s", strerror(-error));
+        starts->pause = sd_event_source_disable_unref(starts->pause);
+        (void)sd_event_add_time_relative(starts->agent->event, &starts->pause, CLOCK_MONOTONIC,
+                                         PAUSE_US, 1000, at_end_of_pause, starts);
+}
+
+/* If the folders cannot be read, the units stay as they are. */
 static void manager_changed(void *context)
 {
         starts *starts = context;
         reading reading = { starts, &starts->units };
+        int r;
 
         for (unit *unit = starts->units; unit; unit = unit->next)
                 unit->is_stale = true;
-        files_each(starts->manager.folders, read_unit, &reading);
-        free_stale(starts);
+        r = files_each(starts->manager.folders, read_unit, &reading);
+        if (r < 0) {
+                read_later(starts, r);
+        } else {
+                starts->pause = sd_event_source_disable_unref(starts->pause);
+                free_stale(starts);
+        }
         for (unit *unit = starts->units; unit; unit = unit->next)
                 start_go(&unit->start);
 }
@@ -152,6 +183,7 @@ starts *starts_free(starts *starts)
                 starts->units = unit->next;
                 (void)unit_free(unit);
         }
+        starts->pause = sd_event_source_disable_unref(starts->pause);
         manager_deinit(&starts->manager);
         free(starts);
         return NULL;

@@ -127,6 +127,38 @@ TEST_NO_BUS(aUnitThatIsMaskedMeanwhileIsNotStarted)
         CHECK_EQ(n_starts(&systemd, NAME), 2);
 }
 
+/* Returns the smallest number that is not a descriptor of a process. */
+static rlim_t find_free_fd(pid_t pid)
+{
+        struct stat about;
+        rlim_t fd = 0;
+
+        while (lstat(FORMAT("/proc/%d/fd/%d", (int)pid, (int)fd), &about) == 0)
+                fd++;
+        return fd;
+}
+
+TEST_NO_BUS(unitsStayAsTheyAreWhileTheirFoldersCannotBeRead)
+{
+        systemd systemd = systemd_prepare();
+        write_logging(&systemd, "one.service", "oneshot", NAME, "true");
+        systemd_begin(&systemd);
+        test_child *agent = agent_listen_hasty(&systemd);
+        struct rlimit before, limit;
+
+        CHECK_EQ(prlimit(test_child_pid(agent), RLIMIT_NOFILE, NULL, &before), 0);
+        limit = (struct rlimit){find_free_fd(test_child_pid(agent)), before.rlim_max};
+        CHECK_EQ(prlimit(test_child_pid(agent), RLIMIT_NOFILE, &limit, NULL), 0);
+        write_logging(&systemd, "two.service", "oneshot", "com.example.two", "true");
+        systemd_reload();
+        while (!strstr(test_child_read_line(agent), "cannot read the units, will retry: Too many"))
+                ;
+        CHECK_EQ(notify_post(NAME), NOTIFY_STATUS_OK);
+        WAIT_UNTIL_EQ(n_starts(&systemd, ""), 1); /* without its environment */
+        CHECK_EQ(prlimit(test_child_pid(agent), RLIMIT_NOFILE, &before, NULL), 0);
+        WAIT_UNTIL((notify_post("com.example.two"), n_starts(&systemd, "com.example.two") > 0));
+}
+
 /* --- Many and strange files ------------------------------------------------------------------ */
 
 /* The processor time of the programs that have ended; other work of the machine is no matter. */
