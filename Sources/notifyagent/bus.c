@@ -175,7 +175,7 @@ static int follow(bus *bus, sd_bus *connection)
         return r < 0 ? r : sd_bus_attach_event(connection, bus->agent->event, 0);
 }
 
-static int connect(bus *bus)
+static int open_and_follow(bus *bus)
 {
         sd_bus *connection = NULL;
         int r = open_connection(bus, &connection);
@@ -199,7 +199,7 @@ static void connect_again(void *context)
         if (bus->connection)
                 tell_loss(bus); /* its end may not have been reported yet */
         bus->connection = sd_bus_close_unref(bus->connection);
-        if (connect(bus) < 0) {
+        if (open_and_follow(bus) < 0) {
                 try_later(bus);
                 return;
         }

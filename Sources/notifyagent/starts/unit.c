@@ -132,7 +132,7 @@ static int observe(listener *listener)
                                          &listener->observer);
 }
 
-static void listen(unit *unit)
+static void observe_matches(unit *unit)
 {
         unit->listeners = calloc(unit->section.n_matches, sizeof(*unit->listeners));
         for (size_t i = 0; unit->listeners && i < unit->section.n_matches; i++) {
@@ -209,7 +209,7 @@ void unit_take(unit *unit, const file *file, section *section)
         if (unit->fault)
                 ignore(unit);
         else if (unit->n_listeners == 0 && agent_posts(unit->agent))
-                listen(unit);
+                observe_matches(unit);
 }
 
 void unit_lose_manager(unit *unit)
