@@ -37,7 +37,7 @@ struct DefaultsReader<Value: Codable & Sendable>: StoredReader {
     return StoredPage(elements: [(found.number, change)])
   }
 
-  mutating func goBack(to number: UInt64) {
+  mutating func goBack() {
     (position, reportsAnyway) = before
   }
 

@@ -36,6 +36,9 @@ private struct PlainReader: StoredReader {
   private let store: MessageStore
   private(set) var position: StoredPosition
 
+  /// The position before the last page.
+  private var before = StoredPosition()
+
   /// Finds the position after the last record.
   init(of name: String, in store: MessageStore) throws(WormholeError) {
     (self.name, self.store) = (name, store)
@@ -45,8 +48,8 @@ private struct PlainReader: StoredReader {
 
   var readsNewest: Bool { true }
 
-  mutating func goBack(to number: UInt64) {
-    position.number = min(position.number, number)
+  mutating func goBack() {
+    position = before
   }
 
   func element(for error: WormholeError) -> Result<StoredRecord, WormholeError>? {
@@ -57,6 +60,7 @@ private struct PlainReader: StoredReader {
     within limit: WorkLimit?
   ) throws -> StoredPage<Result<StoredRecord, WormholeError>> {
     let batch = try store.records(of: name, following: &position, within: limit).batch
+    before = position
     position.number = batch.records.last?.number ?? position.number
     return StoredPage(
       elements: batch.records.map { ($0.number, .success($0)) }[...], hasMore: batch.hasMore)

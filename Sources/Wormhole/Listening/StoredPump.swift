@@ -35,8 +35,9 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
     /// Whether a change notification has come since the last page was read.
     var hasChanged = true
 
-    /// Whether the current page has replaced a stale one.
-    var isReplaced = false
+    /// Whether the current page is delivered even if it is stale: it has replaced another stale
+    /// one, or its first elements were delivered.
+    var keepsPage = false
 
     /// The position after the last element that was delivered.
     var delivered: StoredPosition?
@@ -248,12 +249,11 @@ extension StoredPump {
   private func beginTurn() -> StoreCursor?? {
     let (cursor, next) = state.withLock { state -> (StoreCursor??, Step) in
       guard state.phase == .delivering, let reader = state.reader else { return (nil, .none) }
-      if reader.readsNewest, state.hasChanged, !state.isReplaced, state.failure == nil {
-        state.reader?.goBack(to: state.delivered?.number ?? 0)
-        (state.page, state.isReplaced) = (StoredPage(hasMore: true), true)
+      if reader.readsNewest, state.hasChanged, !state.keepsPage, state.failure == nil {
+        state.reader?.goBack()
+        (state.page, state.keepsPage) = (StoredPage(hasMore: true), true)
         return (nil, step(&state))
       }
-      state.isReplaced = false
       state.thread = pthread_self()
       runs.enter()
       return (.some(reader.cursor), .none)
@@ -267,6 +267,7 @@ extension StoredPump {
       guard let handler = state.handler, let reader = state.reader,
         let (number, element) = state.page.elements.popFirst()
       else { return nil }
+      state.keepsPage = !state.page.elements.isEmpty
       // An error has no number.
       guard number > 0 else { return (handler, element) }
       let position = StoredPosition(number: number, identity: reader.position.identity)

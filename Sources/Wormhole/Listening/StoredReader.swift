@@ -22,8 +22,8 @@ protocol StoredReader<Element>: Sendable {
   /// - Throws: ``WormholeError``; only the source of a sequence may throw other errors.
   mutating func read(within limit: WorkLimit?) throws -> StoredPage<Element>
 
-  /// Moves the position back to after the last element that was delivered.
-  mutating func goBack(to number: UInt64)
+  /// Moves the position back to before the last page, of which nothing was delivered.
+  mutating func goBack()
 
   /// Returns the value that a handler gets for an error; a sequence throws the error.
   func element(for error: WormholeError) -> Element?
@@ -35,7 +35,7 @@ extension StoredReader {
   // A sequence needs none of these; the readers of a pump have their own.
   var position: StoredPosition { StoredPosition() }  // unreachable: a sequence does not ask
   var readsNewest: Bool { false }  // unreachable: a sequence does not ask
-  func goBack(to number: UInt64) {}  // unreachable: a sequence never does
+  func goBack() {}  // unreachable: a sequence never does
   func element(for error: WormholeError) -> Element? { nil }  // unreachable: a sequence throws
 }
 

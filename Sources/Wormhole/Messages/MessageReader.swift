@@ -19,6 +19,9 @@ struct MessageReader<Value: Codable & Sendable>: StoredReader {
   /// Whether messages before the next one may have been missed, nobody knows how many.
   private var mayHaveMissed = false
 
+  /// The state before the elements of the last page.
+  private var before = (position: StoredPosition(), mayHaveMissed: false)
+
   /// Finds the position to start at.
   ///
   /// The caller observes the change notification already: later records are after the position.
@@ -86,8 +89,8 @@ struct MessageReader<Value: Codable & Sendable>: StoredReader {
 extension MessageReader {
   var readsNewest: Bool { name.keep == .newest && !hasReadInitial }
 
-  mutating func goBack(to number: UInt64) {
-    position.number = min(position.number, number)
+  mutating func goBack() {
+    (position, mayHaveMissed) = before
   }
 
   func element(for error: WormholeError) -> Wormhole.Message<Value>? {
@@ -105,6 +108,7 @@ extension MessageReader {
     let (batch, mayHaveMissedMore) = try store.records(
       of: name.rawValue, following: &position, within: limit)
     if mayHaveMissedMore { mayHaveMissed = true }
+    before = (position, mayHaveMissed)
     return StoredPage(elements: batch.records.map { element($0) }[...], hasMore: batch.hasMore)
   }
 

@@ -16,19 +16,53 @@ struct StoredPumpTests {
     }
   }
 
-  @Test func aChangeDuringAReadIsReadAfterIt() async throws {
-    let (site, heard) = (try Site(), Log<UInt64>())
+  /// Has twenty elements at once, more than a pump delivers in one turn.
+  private struct LongPage: StoredReader {
+    var position = StoredPosition()
+    var readsNewest: Bool { true }
+
+    mutating func read(within limit: WorkLimit?) -> StoredPage<UInt64> {
+      guard position.number == 0 else { return StoredPage() }
+      position.number = 20
+      return StoredPage(elements: (1...20).map { ($0, $0) }[...])
+    }
+
+    mutating func goBack() { position.number = 0 }
+  }
+
+  private let heard = Log<UInt64>()
+  private let notify = Locked<(@Sendable () -> Void)?>(nil)
+
+  private func pump(
+    _ site: Site, _ reader: some StoredReader<UInt64>,
+    _ handler: @escaping @Sendable (UInt64) -> Void
+  ) throws -> StoredPump<UInt64> {
     let store = site.store
-    let notify = Locked<(@Sendable () -> Void)?>(nil)
     let feed = StoredFeed<UInt64>(
       path: store.path, queues: store.queues,
-      observe: { (handler) throws(WormholeError) in
+      observe: { [notify] (handler) throws(WormholeError) in
         notify.withLock { $0 = handler }
         return try store.observe("name") {}
-      }, makeReader: { Source { notify.withLock { $0 }?() } })
-    let pump = try StoredPump(of: feed, on: .inline) { heard.append($0) }
-    pump.begin(try feed.makeReader())
+      }, makeReader: { reader })
+    let pump = try StoredPump(of: feed, on: .inline, handler)
+    pump.begin(reader)
+    return pump
+  }
+
+  @Test func aChangeDuringAReadIsReadAfterIt() async throws {
+    let source = Source { [notify] in notify.withLock { $0 }?() }
+    let pump = try pump(try Site(), source) { [heard] in heard.append($0) }
     await eventually { heard.entries == [1, 2] }
+    pump.cancel()
+  }
+
+  @Test func aPageThatHasBegunIsDeliveredToItsEndDespiteAChange() async throws {
+    let pump = try pump(try Site(), LongPage()) { [heard, notify] number in
+      heard.append(number)
+      if number == 1 { notify.withLock { $0 }?() }
+    }
+    await eventually { heard.entries.last == 20 }
+    #expect(heard.entries == Array(1...20))
     pump.cancel()
   }
 }

@@ -120,4 +120,40 @@ struct LostFilesTests {
     await eventually { log.values == [1, 2, 3] + Array(21...25) }
     #expect(log.entries.map(\.mayHaveMissed) == [1, 2, 3, 21, 22, 23, 24, 25].map { $0 == 21 })
   }
+
+  /// A message comes while those of the new file wait for listeners that are busy.
+  @Test(arguments: [true, false])
+  func busyListenersHearWhatAnotherFileKeeps(isEarlierState: Bool) async throws {
+    let (site, other) = (try Site(.history), try Site(.history))
+    let (log, numbers) = (try site.hear(.number), Log<UInt64?>())
+    let name = MessageName<Int>.number.rawValue
+    let observation = try site.store.listen(to: name, on: .queue(site.queue)) {
+      numbers.append(try? $0.get().number)
+    }
+    let witness = try site.hear(.number, on: .thread)
+    for hole in [site.hole, other.hole] {
+      for number in 1...2 { try await hole.pass(number, to: .number) }
+    }
+    let source = isEarlierState ? site : other
+    try ForeignProgram.run("VACUUM INTO '\(site.path)/copy'", on: logFile(in: source))
+    for number in 3...10 { try await site.hole.pass(number, to: .number) }
+    await eventually { log.values.last == 10 && numbers.entries.last == 10 }
+    try await site.settle()
+
+    let mayHear = DispatchSemaphore(value: 0)
+    defer { mayHear.signal() }
+    site.queue.async { mayHear.wait() }
+    try replace(logFile(in: site), by: "\(site.path)/copy")
+    for number in 11...12 {
+      #expect(try await site.hole.pass(number, to: .number) == UInt64(number - 8))
+      await eventually { witness.values.last == number }
+    }
+    mayHear.signal()
+    await eventually { log.values.last == 12 && numbers.entries.last == 4 }
+    #expect(log.values.dropFirst(10) == (isEarlierState ? [11, 12] : [1, 2, 11, 12]))
+    #expect(log.entries.map(\.mayHaveMissed).firstIndex(of: true) == 10)
+    #expect(log.entries.count(where: \.mayHaveMissed) == 1)
+    #expect(numbers.entries.dropFirst(10) == (isEarlierState ? [3, 4] : [1, 2, 3, 4]))
+    observation.cancel()
+  }
 }
