@@ -42,8 +42,8 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
     /// The position after the last element that was delivered.
     var delivered: StoredPosition?
 
-    /// The element that was handled, until that is stored.
-    var handled: UInt64?
+    /// The position after the element that was handled, until it is stored.
+    var handled: StoredPosition?
 
     /// Why the last attempt to read or to acknowledge failed.
     var failure: WormholeError?
@@ -142,7 +142,7 @@ extension StoredPump {
   private enum Step {
     case none, read, deliver, retry
     /// Counts as a run from when it is decided.
-    case acknowledge(UInt64, StoreCursor)
+    case acknowledge(StoredPosition, StoreCursor)
   }
 
   /// Decides what comes next, when no step is under way.
@@ -277,13 +277,13 @@ extension StoredPump {
       } else {
         state.delivered = position
       }
-      if reader.cursor != nil { state.handled = number }
+      if reader.cursor != nil { state.handled = position }
       return (handler, element)
     }
   }
 
   /// Stores that an element was handled, even if the handler is not called again.
-  private func acknowledge(_ handled: UInt64, in cursor: StoreCursor) {
+  private func acknowledge(_ handled: StoredPosition, in cursor: StoreCursor) {
     let result = Result { () throws(WormholeError) in try cursor.advance(to: handled) }
     let next = state.withLock { state in
       switch result {

@@ -32,7 +32,7 @@ protocol StoredReader<Element>: Sendable {
 extension StoredReader {
   var cursor: StoreCursor? { nil }
 
-  // A sequence needs none of these; the readers of a pump have their own.
+  // A sequence without a cursor needs none of these; the readers of a pump have their own.
   var position: StoredPosition { StoredPosition() }  // unreachable: a sequence does not ask
   var readsNewest: Bool { false }  // unreachable: a sequence does not ask
   func goBack() {}  // unreachable: a sequence never does

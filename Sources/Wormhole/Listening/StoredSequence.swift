@@ -113,8 +113,9 @@ final class StoredIteration<Element: Sendable> {
     with reader: any StoredReader<Element>, isolation actor: isolated (any Actor)? = #isolation
   ) async throws(WormholeError) {
     guard let number = current.take(), let cursor = reader.cursor else { return }
+    let position = StoredPosition(number: number, identity: reader.position.identity)
     try await feed.queues.writing.run(on: feed.path) { limit in
-      Result { () throws(WormholeError) in try cursor.advance(to: number, within: limit) }
+      Result { () throws(WormholeError) in try cursor.advance(to: position, within: limit) }
     }.get()
   }
 

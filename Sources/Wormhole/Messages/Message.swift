@@ -100,7 +100,7 @@ extension Wormhole.Message {
   ///
   /// - Throws: ``WormholeError/cursorNotStored``.
   public func acknowledge() async throws {
-    try await cursor?.advance(to: sequence)
+    try await cursor?.advance()
   }
 }
 
@@ -108,19 +108,20 @@ extension Wormhole.Message {
 /// cursor.
 struct CursorLink: Sendable {
   private let name: String
+  private let position: StoredPosition
   private let store: MessageStore
   private weak let cursor: StoreCursor?
 
-  init(_ cursor: StoreCursor, in store: MessageStore) {
-    (name, self.store, self.cursor) = (cursor.cursor, store, cursor)
+  init(_ cursor: StoreCursor, at position: StoredPosition, in store: MessageStore) {
+    (name, self.position, self.store, self.cursor) = (cursor.cursor, position, store, cursor)
   }
 
-  func advance(to number: UInt64) async throws(WormholeError) {
+  func advance() async throws(WormholeError) {
     guard let cursor else {
       throw .cursorNotStored(name, reason: "the reader of the message has ended")
     }
-    try await store.run(.writing) { (limit) throws(WormholeError) in
-      try cursor.advance(to: number, within: limit)
+    try await store.run(.writing) { [position] (limit) throws(WormholeError) in
+      try cursor.advance(to: position, within: limit)
     }
   }
 }

@@ -120,7 +120,7 @@ extension MessageReader {
     guard senders.include(record.sender) else { return (record.number, nil) }
     defer { mayHaveMissed = false }
     var message = name.message(record, missed: missed, mayHaveMissed: mayHaveMissed)
-    message.cursor = cursor.map { CursorLink($0, in: store) }
+    message.cursor = cursor.map { CursorLink($0, at: position, in: store) }
     return (record.number, message)
   }
 }

@@ -4,53 +4,68 @@ internal import CLinux
 internal import FoundationEssentials
 internal import Glibc
 
-/// The number of the last record that a reader has handled. No other reader, in any process, can
-/// open the cursor while this object lives.
+/// The position after the last record that a reader has handled. No other reader, in any process,
+/// can open the cursor while this object lives.
 package final class StoreCursor: Sendable {
   package let cursor: String
   package let name: String
-  private let id: Int64
   private let store: MessageStore
-  private let descriptor: CInt
-  private let process = getpid()
+  private let lock: Locked<CursorLock>
 
   fileprivate init(
-    _ cursor: String, of name: String, id: Int64, in store: MessageStore
+    _ cursor: String, of name: String, in store: MessageStore, within limit: WorkLimit?
   ) throws(WormholeError) {
-    (self.cursor, self.name, self.id, self.store) = (cursor, name, id, store)
-    descriptor = try CursorLock.take(id, beside: store.path, cursor)
-  }
-
-  deinit {
-    if process == getpid() { CursorLock.release(descriptor, id) }
+    (self.cursor, self.name, self.store) = (cursor, name, store)
+    lock = Locked(try store.reserve(cursor, of: name, within: limit))
   }
 
   /// Returns the number, 0 if nothing has been handled yet.
   package func position(within limit: WorkLimit? = nil) throws(WormholeError) -> UInt64 {
-    let number =
-      try store.read(within: limit) { (connection) throws(WormholeError) in
-        try connection.integer("SELECT number FROM cursors WHERE id = ?", .integer(id))
-      } ?? nil
-    return UInt64(clamping: number ?? 0)
+    UInt64(clamping: try store.findCursor(cursor, of: name, within: limit)?.number ?? 0)
   }
 
-  /// Stores that the records up to a number have been handled.
+  /// Stores that the records up to a position have been handled. In a store that has replaced the
+  /// one of the cursor, it is made again.
   ///
   /// - Throws: ``WormholeError/cursorNotStored``, with the reason.
   package func advance(
-    to number: UInt64, within limit: WorkLimit? = nil
+    to position: StoredPosition, within limit: WorkLimit? = nil
   ) throws(WormholeError) {
     do throws(WormholeError) {
-      try store.write(within: limit) { (connection) throws(WormholeError) in
-        try connection.run(
-          "UPDATE cursors SET number = max(number, ?) WHERE id = ?",
-          .integer(Int64(clamping: number)), .integer(id))
-        guard connection.changedRowCount == 1 else {
-          throw .damaged(path: store.path).with(reason: "the cursor was removed")
+      while try !update(to: position, within: limit) {
+        let new = try store.reserve(cursor, of: name, within: limit)
+        let old = lock.withLock { lock in
+          defer { lock = new }
+          return lock
         }
+        // Its file is not closed while others wait.
+        withExtendedLifetime(old) {}
       }
     } catch {
       throw .cursorNotStored(cursor, reason: "\(error)")
+    }
+  }
+
+  /// Returns false if the store was replaced since the cursor was reserved.
+  private func update(
+    to position: StoredPosition, within limit: WorkLimit?
+  ) throws(WormholeError) -> Bool {
+    let place = lock.withLock { $0.place }
+    return try store.write(within: limit) { (connection) throws(WormholeError) in
+      let identity = try connection.storeIdentity()
+      guard identity == place.identity else { return false }
+      // A number of the replaced store means nothing here.
+      guard position.isComparable(to: StoredPosition(identity: identity)) else { return true }
+      try connection.run(
+        """
+        UPDATE cursors SET number = max(number, ?)
+        WHERE id = ? AND cursor = ? AND name = (SELECT id FROM names WHERE name = ?)
+        """,
+        .integer(Int64(clamping: position.number)), .integer(place.id), .text(cursor), .text(name))
+      guard connection.changedRowCount == 1 else {
+        throw .damaged(path: store.path).with(reason: "the cursor was removed")
+      }
+      return true
     }
   }
 }
@@ -64,35 +79,38 @@ extension MessageStore {
   ) throws(WormholeError) -> StoreCursor {
     try check(name)
     try check(cursor)
-    let found = try findCursor(cursor, of: name, within: limit)
-    let id = if let found { found } else { try makeCursor(cursor, of: name, limit) }
-    return try StoreCursor(cursor, of: name, id: id, in: self)
+    return try StoreCursor(cursor, of: name, in: self, within: limit)
   }
 
-  private func findCursor(
+  /// Finds a cursor, or makes it, and reserves it.
+  fileprivate func reserve(
     _ cursor: String, of name: String, within limit: WorkLimit?
-  ) throws(WormholeError) -> Int64? {
+  ) throws(WormholeError) -> CursorLock {
+    let found = try findCursor(cursor, of: name, within: limit)
+    let place = if let found { found } else { try makeCursor(cursor, of: name, limit) }
+    return try CursorLock(place, beside: path, cursor)
+  }
+
+  fileprivate func findCursor(
+    _ cursor: String, of name: String, within limit: WorkLimit?
+  ) throws(WormholeError) -> CursorPlace? {
     try read(within: limit) { (connection) throws(WormholeError) in
-      try connection.integer(
-        """
-        SELECT cursors.id FROM names JOIN cursors ON cursors.name = names.id
-        WHERE names.name = ? AND cursor = ?
-        """, .text(name), .text(cursor))
+      try connection.findCursor(cursor, of: name)
     } ?? nil
   }
 
   private func makeCursor(
     _ cursor: String, of name: String, _ limit: WorkLimit?
-  ) throws(WormholeError) -> Int64 {
+  ) throws(WormholeError) -> CursorPlace {
     try write(within: limit) { (connection) throws(WormholeError) in
       let place = try RecordWriter(connection: connection).findOrMake(name)
       try connection.run(
         "INSERT INTO cursors(name, cursor, number) VALUES(?, ?, 0) ON CONFLICT DO NOTHING",
         .integer(place.id), .text(cursor))
-      let id = try connection.integer(
-        "SELECT id FROM cursors WHERE name = ? AND cursor = ?", .integer(place.id), .text(cursor))
-      guard let id else { throw .damaged(path: path) }
-      return id
+      guard let found = try connection.findCursor(cursor, of: name) else {
+        throw .damaged(path: path)
+      }
+      return found
     }
   }
 
@@ -125,27 +143,72 @@ extension MessageStore {
   package func removeCursor(
     _ cursor: String, of name: String, within limit: WorkLimit? = nil
   ) throws(WormholeError) {
-    guard let id = try findCursor(cursor, of: name, within: limit) else { return }
-    let opened = try StoreCursor(cursor, of: name, id: id, in: self)
+    guard let place = try findCursor(cursor, of: name, within: limit) else { return }
+    let lock = try CursorLock(place, beside: path, cursor)
     try write(within: limit) { (connection) throws(WormholeError) in
-      try connection.run("DELETE FROM cursors WHERE id = ?", .integer(id))
+      try connection.run("DELETE FROM cursors WHERE id = ?", .integer(place.id))
     }
-    withExtendedLifetime(opened) {}
+    withExtendedLifetime(lock) {}
   }
 }
 
-/// Reserves cursors, each by a lock on one byte of a file. The kernel releases it when the process
-/// dies.
-private enum CursorLock {
-  static func take(
-    _ id: Int64, beside store: String, _ cursor: String
+/// The row of a cursor.
+private struct CursorPlace {
+  let id: Int64
+  let number: Int64
+
+  /// The identity of the store.
+  let identity: Int64
+
+  /// The byte of the lock file that stands for the cursor. Readers of a store that was replaced may
+  /// still have locks in the file: they are elsewhere.
+  var byte: Int { Int(identity &+ id) & .max }
+}
+
+extension SQLiteConnection {
+  fileprivate func findCursor(
+    _ cursor: String, of name: String
+  ) throws(WormholeError) -> CursorPlace? {
+    try rows(
+      """
+      SELECT cursors.id, number, identity
+      FROM store, names JOIN cursors ON cursors.name = names.id
+      WHERE names.name = ? AND cursor = ?
+      """, .text(name), .text(cursor)
+    ) { (row) throws(WormholeError) in
+      CursorPlace(
+        id: row.integer(0) ?? 0, number: row.integer(1) ?? 0, identity: row.integer(2) ?? 0)
+    }.first
+  }
+}
+
+/// Reserves a cursor by a lock on one byte of a file. The kernel releases it when the process dies.
+private final class CursorLock: Sendable {
+  let place: CursorPlace
+  private let descriptor: CInt
+  private let process = getpid()
+
+  init(_ place: CursorPlace, beside store: String, _ cursor: String) throws(WormholeError) {
+    self.place = place
+    descriptor = try Self.take(place.byte, beside: store, cursor)
+  }
+
+  deinit {
+    guard process == getpid() else { return }
+    // Closing is not enough: a child created meanwhile by `_Fork()` also has the descriptor.
+    _ = Self.set(F_UNLCK, place.byte, of: descriptor)
+    LockDescriptors.close(descriptor)
+  }
+
+  private static func take(
+    _ byte: Int, beside store: String, _ cursor: String
   ) throws(WormholeError) -> CInt {
     let path = "\(store)-cursors"
     let descriptor = LockDescriptors.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw errno == ELOOP ? .foreign(path: path) : .system(code: errno, path: path)
     }
-    guard set(F_WRLCK, id, of: descriptor) else {
+    guard set(F_WRLCK, byte, of: descriptor) else {
       let code = errno
       LockDescriptors.close(descriptor)
       throw code == EAGAIN ? .cursorInUse(cursor) : .system(code: code, path: path)
@@ -153,16 +216,10 @@ private enum CursorLock {
     return descriptor
   }
 
-  static func release(_ descriptor: CInt, _ id: Int64) {
-    // Closing is not enough: a child created meanwhile by `_Fork()` also has the descriptor.
-    _ = set(F_UNLCK, id, of: descriptor)
-    LockDescriptors.close(descriptor)
-  }
-
-  private static func set(_ type: CInt, _ id: Int64, of descriptor: CInt) -> Bool {
+  private static func set(_ type: CInt, _ byte: Int, of descriptor: CInt) -> Bool {
     var lock = flock()
     lock.l_type = Int16(type)
-    lock.l_start = Int(id)
+    lock.l_start = byte
     lock.l_len = 1
     return fcntl(descriptor, CInt(LINUX_F_OFD_SETLK), &lock) == 0
   }

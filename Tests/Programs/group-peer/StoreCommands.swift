@@ -16,7 +16,7 @@ func runStoreCommand(
     _exit(isTold ? 0 : 3)
   case "cursor-fork":  // NAME CURSOR: holds it, with a child, whose number it prints
     let cursor = try group.store(named: "wormhole").openCursor(arguments[1], of: arguments[0])
-    try cursor.advance(to: 7)
+    try cursor.advance(to: StoredPosition(number: 7))
     forkAndWait()
     withExtendedLifetime(cursor) {}
   case "many-names":  // COUNT: passes to and clears that many names, prints files and KiB of memory

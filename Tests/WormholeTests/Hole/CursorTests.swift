@@ -167,4 +167,48 @@ struct CursorTests {
     #expect(log.entries.count == 4)
     await observation.end()
   }
+
+  // MARK: - The store is replaced
+
+  @Test func aListenerGoesOnInANewStore() async throws {
+    let site = try Site(.history)
+    let log = try site.hear(.number, starting: .cursor("place"))
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
+    await eventually { log.values == [1, 2, 3] }
+    try await site.hole.startAnew()
+    try site.keepAll()
+    for number in 11...12 { try await site.hole.pass(number, to: .number) }
+    await eventually { log.values == [1, 2, 3, 11, 12] }
+    await eventually { (try? await site.hole.cursors(of: .number).map(\.sequence)) == [2] }
+    #expect(log.entries.map(\.mayHaveMissed).firstIndex(of: true) == 3)
+    #expect(throws: WormholeError.cursorInUse) {
+      try site.store.openCursor("place", of: MessageName<Int>.number.rawValue)
+    }
+  }
+
+  @Test func aSequenceGoesOnInANewStore() async throws {
+    let site = try Site(.history)
+    for number in 1...3 { try await site.hole.pass(number, to: .number) }
+    var messages = try site.hole.messages(.number, starting: .cursor("place")).makeAsyncIterator()
+    for number in 1...3 { #expect(try await messages.next()?.value == number) }
+    try await site.hole.startAnew()
+    try site.keepAll()
+    for number in 11...12 { try await site.hole.pass(number, to: .number) }
+    let first = try await messages.next()
+    // The third of the old store says nothing about the new one.
+    #expect(first?.value == 11 && first?.mayHaveMissed == true)
+    #expect(try await site.hole.cursors(of: .number).map(\.sequence) == [0])
+    let second = try #require(try await messages.next())
+    try await second.acknowledge()
+    #expect(try await site.hole.cursors(of: .number).map(\.sequence) == [2])
+  }
+
+  @Test func anotherCursorInTheSamePlaceOfANewStoreStays() throws {
+    let (site, name) = (try Site(.history), MessageName<Int>.number.rawValue)
+    let mine = try site.store.openCursor("mine", of: name)
+    try site.store.startAnew()
+    let other = try site.store.openCursor("other", of: name)
+    try mine.advance(to: StoredPosition(number: 7))
+    #expect(try other.position() == 0 && mine.position() == 7)
+  }
 }
