@@ -26,12 +26,7 @@ extension SharedDatabase {
       try run(sql, arguments: values)
     }
 
-    /// Runs statements with an array of values, and ignores their rows.
-    ///
-    /// - Parameters:
-    ///   - sql: one or more statements.
-    ///   - values: the values of their parameters, one after the other; `nil` is NULL.
-    /// - Throws: what ``run(_:_:)`` throws.
+    /// Runs statements with an array of values, as ``run(_:_:)`` does.
     public borrowing func run(
       _ sql: String, arguments values: [(any SQLiteValue)?]
     ) throws {
@@ -53,13 +48,7 @@ extension SharedDatabase {
       try rows(sql, arguments: values)
     }
 
-    /// Runs statements with an array of values, and returns the rows of the last one.
-    ///
-    /// - Parameters:
-    ///   - sql: one or more statements.
-    ///   - values: the values of their parameters, one after the other; `nil` is NULL.
-    /// - Returns: the rows, all at once.
-    /// - Throws: what ``run(_:_:)`` throws.
+    /// Runs statements with an array of values, as ``rows(_:_:)`` does.
     public borrowing func rows(
       _ sql: String, arguments values: [(any SQLiteValue)?]
     ) throws -> [Row] {

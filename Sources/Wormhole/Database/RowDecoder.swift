@@ -41,14 +41,7 @@ extension SharedDatabase.Connection {
     try rows(sql, arguments: values, as: type)
   }
 
-  /// Runs statements with an array of values, and decodes the rows of the last one.
-  ///
-  /// - Parameters:
-  ///   - sql: one or more statements.
-  ///   - values: the values of their parameters, one after the other; `nil` is NULL.
-  ///   - type: the type of the values to return.
-  /// - Returns: a value for each row.
-  /// - Throws: what ``run(_:_:)`` throws, what ``SharedDatabase/Row/decode(as:)`` throws.
+  /// Runs statements with an array of values, as ``rows(_:_:as:)`` does.
   public borrowing func rows<Value: Decodable>(
     _ sql: String, arguments values: [(any SQLiteValue)?], as type: Value.Type
   ) throws -> [Value] {

@@ -66,18 +66,12 @@ extension SharedDefaults {
     try observe(key, after: start(key, initial), on: delivery, handler)
   }
 
-  /// Calls a handler on the main actor for the changes of a value, until the observation ends.
+  /// Calls a handler on the main actor for the changes of a value, as
+  /// ``observe(_:initial:on:_:)-(_,_,Delivery,_)`` does elsewhere.
   ///
   ///     let observation = try group.defaults.observe(.theme) { change in
   ///       apply((try? change.value) ?? "light")
   ///     }
-  ///
-  /// - Parameters:
-  ///   - key: the key.
-  ///   - initial: whether to begin with the current value.
-  ///   - handler: the handler.
-  /// - Returns: the observation, which ends with the value or when it is cancelled.
-  /// - Throws: what ``changes(of:initial:)`` throws.
   public func observe<Value>(
     _ key: DefaultsKey<Value>, initial: Bool = true,
     _ handler: @escaping @MainActor @Sendable (Change<Value>) -> Void
@@ -85,15 +79,8 @@ extension SharedDefaults {
     try observe(key, initial: initial, on: .main, onMainActor(handler))
   }
 
-  /// Calls a handler, isolated to an actor, for the changes of a value, until the observation ends.
-  ///
-  /// - Parameters:
-  ///   - key: the key.
-  ///   - initial: whether to begin with the current value.
-  ///   - actor: the actor, which lives as long as the observation.
-  ///   - handler: the handler, which is passed the actor and the change.
-  /// - Returns: the observation, which ends with the value or when it is cancelled.
-  /// - Throws: what ``changes(of:initial:)`` throws.
+  /// Calls a handler, isolated to an actor that lives as long as the observation, as
+  /// ``observe(_:initial:on:_:)-(_,_,Delivery,_)`` does elsewhere.
   public func observe<Value, Isolation: Actor>(
     _ key: DefaultsKey<Value>, initial: Bool = true, on actor: Isolation,
     _ handler: @escaping @Sendable (isolated Isolation, Change<Value>) -> Void

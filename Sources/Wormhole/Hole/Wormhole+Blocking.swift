@@ -6,20 +6,14 @@ extension Wormhole {
 
   /// Reads and writes the messages of a wormhole on the calling thread.
   ///
-  /// The functions have the names and results of those of ``Wormhole``, and no timeout: they wait
-  /// for at most ten seconds for another process that is writing. That blocks the thread.
+  /// The functions have the names, results and errors of those of ``Wormhole``, and no timeout:
+  /// they wait for at most ten seconds for another process that is writing. That blocks the thread.
   ///
   ///     try hole.blocking.pass(true, to: .lightState)
   public struct Blocking: Sendable {
     fileprivate let store: MessageStore
 
     /// Stores a value, then notifies all listeners.
-    ///
-    /// - Parameters:
-    ///   - value: the value.
-    ///   - name: the name to pass it to.
-    /// - Returns: the number of the message among all of its name.
-    /// - Throws: ``WormholeError``. Except with ``WormholeError/notification``, nothing was stored.
     @available(*, noasync, message: "await hole.pass(_:to:) instead")
     @discardableResult public func pass<Value>(
       _ value: Value, to name: MessageName<Value>
@@ -28,32 +22,18 @@ extension Wormhole {
     }
 
     /// Notifies all listeners of a name without a value. Stored messages stay.
-    ///
-    /// - Parameter name: the name.
-    /// - Returns: the number of the ping among all messages of the name.
-    /// - Throws: ``WormholeError``.
     @available(*, noasync, message: "await hole.ping(_:) instead")
     @discardableResult public func ping<Value>(_ name: MessageName<Value>) throws -> UInt64 {
       try store.pass(name.draft(.ping), to: name.rawValue)
     }
 
     /// Returns the newest value.
-    ///
-    /// - Parameter name: the name that it was passed to.
-    /// - Returns: the value, or `nil` if there is none.
-    /// - Throws: ``WormholeError``, also if the stored value cannot be read as this type.
     @available(*, noasync, message: "await hole.message(_:) instead")
     public func message<Value>(_ name: MessageName<Value>) throws -> Value? {
       try name.value(of: store.newest(of: name.rawValue))
     }
 
     /// Returns the messages that are kept, without pings, in the order of their numbers.
-    ///
-    /// - Parameters:
-    ///   - name: the name that they were passed to.
-    ///   - number: the number after which to begin.
-    /// - Returns: what ``Wormhole/history(_:since:)`` returns.
-    /// - Throws: ``WormholeError``. A message that cannot be read is in the list, with its error.
     @available(*, noasync, message: "await hole.history(_:since:) instead")
     public func history<Value>(
       _ name: MessageName<Value>, since number: UInt64 = 0
@@ -62,12 +42,6 @@ extension Wormhole {
     }
 
     /// Changes the newest value, so that no change is lost.
-    ///
-    /// - Parameters:
-    ///   - name: the name.
-    ///   - body: changes the value. It may run more than once.
-    /// - Returns: what the body returned the last time.
-    /// - Throws: what the asynchronous form throws. Nothing has changed then.
     @available(*, noasync, message: "await hole.update(_:_:) instead")
     @discardableResult public func update<Value, Result>(
       _ name: MessageName<Value>, _ body: (inout Value?) throws -> Result
@@ -76,9 +50,6 @@ extension Wormhole {
     }
 
     /// Removes everything stored under a name, then notifies all listeners.
-    ///
-    /// - Parameter name: the name.
-    /// - Throws: ``WormholeError``.
     @available(*, noasync, message: "await hole.clear(_:) instead")
     public func clear<Value>(_ name: MessageName<Value>) throws {
       try store.pass(name.draft(.cleared), to: name.rawValue)

@@ -90,15 +90,8 @@ extension Wormhole {
     return observation
   }
 
-  /// Calls a handler on the main actor for the messages of a name, until the observation ends.
-  ///
-  /// - Parameters:
-  ///   - name: the name to listen for.
-  ///   - senders: whose messages to deliver.
-  ///   - start: the message to begin with.
-  ///   - handler: the handler.
-  /// - Returns: the observation, which ends with the value or when it is cancelled.
-  /// - Throws: what ``bind(_:to:from:starting:)`` throws.
+  /// Calls a handler on the main actor for the messages of a name, as
+  /// ``listen(_:from:starting:on:_:)-(_,_,_,Delivery,_)`` does elsewhere.
   public func listen<Value>(
     _ name: MessageName<Value>, from senders: Senders = .all, starting start: Start = .last,
     _ handler: @escaping @MainActor @Sendable (Message<Value>) -> Void
@@ -106,16 +99,8 @@ extension Wormhole {
     try listen(name, from: senders, starting: start, on: .main, onMainActor(handler))
   }
 
-  /// Calls a handler, isolated to an actor, for the messages of a name, until the observation ends.
-  ///
-  /// - Parameters:
-  ///   - name: the name to listen for.
-  ///   - senders: whose messages to deliver.
-  ///   - start: the message to begin with.
-  ///   - actor: the actor, which lives as long as the observation.
-  ///   - handler: the handler, which is passed the actor and the message.
-  /// - Returns: the observation, which ends with the value or when it is cancelled.
-  /// - Throws: what ``bind(_:to:from:starting:)`` throws.
+  /// Calls a handler, isolated to an actor that lives as long as the observation, as
+  /// ``listen(_:from:starting:on:_:)-(_,_,_,Delivery,_)`` does elsewhere.
   public func listen<Value, Isolation: Actor>(
     _ name: MessageName<Value>, from senders: Senders = .all, starting start: Start = .last,
     on actor: Isolation,
