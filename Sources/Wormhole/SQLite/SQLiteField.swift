@@ -46,28 +46,6 @@ public protocol SQLiteValue: Sendable {
   init?(field: SQLiteField)
 }
 
-extension Int64: SQLiteValue {
-  /// The number.
-  public var field: SQLiteField { .integer(self) }
-
-  /// Takes whole numbers only.
-  public init?(field: SQLiteField) {
-    guard case .integer(let number) = field else { return nil }
-    self = number
-  }
-}
-
-extension Int: SQLiteValue {
-  /// The number.
-  public var field: SQLiteField { .integer(Int64(self)) }
-
-  /// Takes whole numbers only.
-  public init?(field: SQLiteField) {
-    guard case .integer(let number) = field else { return nil }
-    self.init(exactly: number)
-  }
-}
-
 extension UInt64: SQLiteValue {
   /// The number. Those above `Int64.max`, which SQLite does not have, are stored as the same bits.
   public var field: SQLiteField { .integer(Int64(bitPattern: self)) }

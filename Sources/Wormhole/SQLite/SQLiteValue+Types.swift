@@ -5,6 +5,8 @@ public import FoundationEssentials
 extension Int8: SQLiteValue {}
 extension Int16: SQLiteValue {}
 extension Int32: SQLiteValue {}
+extension Int64: SQLiteValue {}
+extension Int: SQLiteValue {}
 extension UInt8: SQLiteValue {}
 extension UInt16: SQLiteValue {}
 extension UInt32: SQLiteValue {}
