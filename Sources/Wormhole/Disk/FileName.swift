@@ -1,7 +1,5 @@
 // Converts any text to the name of a file.
 
-internal import DarwinNotifySupport
-
 /// A file name for a text. No two texts share one.
 ///
 /// Letters, digits, `-`, `_` and dots after the first character are kept; every other byte becomes
@@ -52,19 +50,5 @@ package struct FileName: Hashable, Sendable {
       hash = (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b
     }
     return hash
-  }
-}
-
-extension FileName {
-  /// Wraps the name of an existing file.
-  package init(text: String) {
-    self.text = text
-  }
-
-  /// The text that the name was made from; `nil` if it was cut, or is the name of no text.
-  package var original: String? {
-    guard let bytes = text.percentDecoded, let original = String(validating: bytes, as: UTF8.self)
-    else { return nil }
-    return FileName(for: original) == self ? original : nil
   }
 }
