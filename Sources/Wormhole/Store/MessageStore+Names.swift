@@ -11,15 +11,6 @@ extension MessageStore {
     } ?? []
   }
 
-  /// Returns how many messages a name keeps; `nil` if it was never used.
-  package func keep(
-    of name: String, within limit: WorkLimit? = nil
-  ) throws(WormholeError) -> Int? {
-    try read(within: limit) { (connection) throws(WormholeError) in
-      try RecordWriter(connection: connection).find(name).map { Int($0.keep) }
-    } ?? nil
-  }
-
   /// Sets how many messages a name keeps, more or fewer than before, and removes the others, a
   /// bounded number at a time. Nobody is notified.
   package func setKeep(

@@ -23,7 +23,7 @@ struct StoreTests {
     try test.pass(1...100, keep: 10)
     #expect(try test.history() == (91...100).map(String.init))
     #expect(try test.history(after: 95) == (96...100).map(String.init))
-    #expect(try store.keep(of: "a") == 10)
+    #expect(try store.names().first?.keep == 10)
   }
 
   @Test func whatANameKeepsOnlyGrowsUnlessItIsSet() throws {
