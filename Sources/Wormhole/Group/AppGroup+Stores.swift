@@ -33,15 +33,11 @@ extension AppGroup {
   /// `wormhole.GROUP.NAME.`. All defaults have one name, `wormhole.GROUP.defaults`: several
   /// change at a time.
   ///
-  /// Anyone who monitors the bus can read it. If it would be longer than 255 bytes, or contain a
-  /// NUL, it is cut, and a hash replaces the rest.
+  /// Anyone who monitors the bus can read it. It has at most 255 bytes.
   ///
   /// - Parameter store: the name of the store.
   /// - Returns: the prefix.
   package func postPrefix(of store: String) -> String {
-    let text = "\(identifier).\(store)"
-    let prefix = "wormhole.\(text)."
-    let isValid = prefix.utf8.count <= MessageStore.maxNameBytes && !prefix.utf8.contains(0)
-    return isValid ? prefix : "wormhole.\(FileName(for: text).text)."
+    postName("\(identifier).\(store)", MessageStore.maxNameBytes - 1) + "."
   }
 }

@@ -104,9 +104,15 @@ public final class AppGroup: Sendable {
   /// Everybody who watches the bus can read it. Two things that share a name only cost their
   /// listeners an unnecessary read, so a long name may be cut.
   package func changeName(_ parts: String...) -> NotificationName {
-    let text = (["wormhole", identifier] + parts).joined(separator: ".")
-    let isValid = text.utf8.count <= Self.maxNameBytes && !text.utf8.contains(0)
-    return NotificationName(isValid ? text : "wormhole.\(FileName(for: text).text)")
+    NotificationName(postName(([identifier] + parts).joined(separator: "."), Self.maxNameBytes))
+  }
+
+  /// Puts the name of the library before a text. If the result would be longer than a limit, or
+  /// contain a NUL, the text is cut, and a hash replaces the rest.
+  func postName(_ text: String, _ maxBytes: Int) -> String {
+    let name = "wormhole.\(text)"
+    let isValid = name.utf8.count <= maxBytes && !name.utf8.contains(0)
+    return isValid ? name : "wormhole.\(FileName(for: text).text)"
   }
 
   /// The limit of the center.
