@@ -73,7 +73,7 @@ extension Array {
 ///
 /// The pauses are short, so that long waiters get their turn as often as newcomers, and random, so
 /// that nobody polls in step with another's commits.
-struct Backoff {
+package struct Backoff {
   /// The default waiting time. Work under a lock takes milliseconds; a process that holds
   /// one for longer has been stopped, and must not stop the others forever.
   static let timeout = Duration.seconds(10)
@@ -94,7 +94,7 @@ struct Backoff {
   private var pause: UInt32 = 2 * shortestPause
 
   /// Without a timeout, attempts continue for as long as the limit allows, or for the default time.
-  init(
+  package init(
     timeout: Duration? = nil, from start: ContinuousClock.Instant = .now, limit: WorkLimit? = nil
   ) {
     self.limit = limit

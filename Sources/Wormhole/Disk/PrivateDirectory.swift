@@ -4,11 +4,11 @@ internal import Glibc
 
 /// A directory of this user that nobody else can write, and not a symbolic link. One that is made
 /// has mode 0700.
-struct PrivateDirectory: Sendable {
+package struct PrivateDirectory: Sendable {
   let path: String
 
   /// Creates the directory and its parents if missing, and checks that it is private.
-  init(_ path: String) throws(WormholeError) {
+  package init(_ path: String) throws(WormholeError) {
     self.path = path
     try make()
   }

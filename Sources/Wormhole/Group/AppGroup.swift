@@ -3,6 +3,7 @@
 public import DarwinNotify
 internal import DarwinNotifySupport
 public import FoundationEssentials
+internal import Glibc
 
 /// A directory that several programs of a user share, and the center on which they notify each
 /// other.
@@ -55,6 +56,11 @@ public final class AppGroup: Sendable {
     self.center = center
     self.temporary = temporary
     container = try PrivateDirectory(Self.path(of: identifier, in: parent))
+  }
+
+  /// Whether a group has a directory.
+  package static func exists(_ identifier: String) -> Bool {
+    access(path(of: identifier, in: UserDirectories.data), F_OK) == 0
   }
 
   /// The directory of a group in that of groups.

@@ -7,7 +7,7 @@ internal import Glibc
 /// A connection to a database file.
 ///
 /// A forked child must not use it.
-final class SQLiteConnection: @unchecked Sendable {
+package final class SQLiteConnection: @unchecked Sendable {
   // A pool makes sure that one thread at a time uses it.
 
   /// The file, for errors.
@@ -55,7 +55,7 @@ final class SQLiteConnection: @unchecked Sendable {
   ///   - isImmutable: whether nobody can write to the file or create one beside it.
   ///   - wait: the waits of the call that opens it.
   /// - Throws: ``WormholeError``.
-  init(
+  package init(
     opening path: String, isImmutable: Bool = false, wait: Backoff = Backoff()
   ) throws(WormholeError) {
     self.path = path
@@ -180,7 +180,7 @@ final class SQLiteConnection: @unchecked Sendable {
   }
 
   /// Runs statements even if nobody is waiting for them any longer.
-  func executeInAnyCase(_ script: String) throws(WormholeError) {
+  package func executeInAnyCase(_ script: String) throws(WormholeError) {
     let result = sqlite3_exec(handle, script, nil, nil, nil)
     guard result == SQLITE_OK else { throw error(result, in: script) }
   }

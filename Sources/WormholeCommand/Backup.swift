@@ -1,24 +1,22 @@
 // Copies the stores and databases of a group.
 
-internal import DarwinNotifySupport
-internal import Glibc
+import DarwinNotifySupport
+import FoundationEssentials
+import Glibc
+import Wormhole
 
 extension AppGroup {
-  /// Whether a group has a directory.
-  package static func exists(_ identifier: String) -> Bool {
-    access(path(of: identifier, in: UserDirectories.data), F_OK) == 0
-  }
-
   /// Copies each store and database of the group to the same place below another directory. They
   /// may be in use: each copy is one state of its file.
   ///
   /// - Parameter directory: the directory, which is created if missing. None of the files may
   ///   exist.
   /// - Throws: ``WormholeError``. Some files may have been copied.
-  package func backUp(to directory: String) throws(WormholeError) {
+  func backUp(to directory: String) throws(WormholeError) {
     _ = try PrivateDirectory(directory)
-    for path in Self.files(in: container.path) {
-      let (source, copy) = ("\(container.path)/\(path)", "\(directory)/\(path)")
+    let group = self.directory.path
+    for path in Self.files(in: group) {
+      let (source, copy) = ("\(group)/\(path)", "\(directory)/\(path)")
       if let slash = path.lastIndex(of: "/") {
         _ = try PrivateDirectory("\(directory)/\(path[..<slash])")
       }
