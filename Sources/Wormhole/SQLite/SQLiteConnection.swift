@@ -173,7 +173,7 @@ package final class SQLiteConnection: @unchecked Sendable {
   }
 
   /// Runs statements without parameters and ignores their rows.
-  func execute(_ script: String) throws(WormholeError) {
+  package func execute(_ script: String) throws(WormholeError) {
     try begin()
     try check(script[...])
     try executeInAnyCase(script)
@@ -186,7 +186,7 @@ package final class SQLiteConnection: @unchecked Sendable {
   }
 
   /// Returns a statement that is ready to run. It belongs to the caller until it is reset.
-  func statement(_ sql: String) throws(WormholeError) -> SQLiteStatement {
+  package func statement(_ sql: String) throws(WormholeError) -> SQLiteStatement {
     guard let (statement, rest) = try prepare(sql[...]), rest.isEmpty else {
       throw .database(code: SQLITE_MISUSE, message: "not one statement: \(sql)")
     }
@@ -194,7 +194,7 @@ package final class SQLiteConnection: @unchecked Sendable {
   }
 
   /// Runs a statement and ignores its rows.
-  func run(_ sql: String, _ fields: SQLiteField...) throws(WormholeError) {
+  package func run(_ sql: String, _ fields: SQLiteField...) throws(WormholeError) {
     let statement = try statement(sql)
     try statement.withFields(fields[...]) { () throws(WormholeError) in
       while try statement.step() {}
@@ -215,7 +215,7 @@ package final class SQLiteConnection: @unchecked Sendable {
   }
 
   /// Runs a statement and returns the first column of the first row, if it is an integer.
-  func integer(_ sql: String, _ fields: SQLiteField...) throws(WormholeError) -> Int64? {
+  package func integer(_ sql: String, _ fields: SQLiteField...) throws(WormholeError) -> Int64? {
     let statement = try statement(sql)
     return try statement.withFields(fields[...]) { () throws(WormholeError) in
       try statement.step() ? statement.integer(0) : nil

@@ -4,7 +4,7 @@ internal import CSQLite
 internal import FoundationEssentials
 
 /// A prepared statement, used by one thread at a time and within the life of its connection.
-final class SQLiteStatement {
+package final class SQLiteStatement {
   private let handle: OpaquePointer
   private let connection: OpaquePointer
   private let path: String
@@ -30,7 +30,7 @@ final class SQLiteStatement {
   /// Whether it cannot change a database.
   var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
 
-  var columnNames: [String] {
+  package var columnNames: [String] {
     (0..<sqlite3_column_count(handle)).map {
       sqlite3_column_name(handle, $0).map { String(cString: $0) } ?? ""
     }
@@ -71,7 +71,7 @@ final class SQLiteStatement {
   }
 
   /// Binds values while a body runs. The statement is at its beginning before and after.
-  func withFields<Result>(
+  package func withFields<Result>(
     _ fields: ArraySlice<SQLiteField>, _ body: () throws(WormholeError) -> Result
   ) throws(WormholeError) -> Result {
     defer {
@@ -109,7 +109,7 @@ final class SQLiteStatement {
   // MARK: Running
 
   /// Advances to the next row. Returns false if there is none.
-  func step() throws(WormholeError) -> Bool {
+  package func step() throws(WormholeError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
@@ -124,7 +124,7 @@ final class SQLiteStatement {
 
   // MARK: Columns of the row, counted from 0
 
-  func field(_ column: Int32) -> SQLiteField {
+  package func field(_ column: Int32) -> SQLiteField {
     switch sqlite3_column_type(handle, column) {
     case SQLITE_INTEGER: .integer(sqlite3_column_int64(handle, column))
     case SQLITE_FLOAT: .real(sqlite3_column_double(handle, column))

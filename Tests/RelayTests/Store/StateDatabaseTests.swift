@@ -1,7 +1,10 @@
 // Specifies the database of a single process.
-import TestSupport
+import Foundation
+import TestTools
+import Testing
+import Wormhole
 
-@testable import Wormhole
+@testable import notifyrelay
 
 @Suite(.bounded)
 struct StateDatabaseTests {

@@ -1,13 +1,14 @@
 // Keeps the state of one process in a database.
 
-internal import Glibc
+import Glibc
+import Wormhole
 
 /// A database used by a single process, whose changes wait for ``commit()``.
-package final class StateDatabase {
+final class StateDatabase {
   private let connection: SQLiteConnection
 
   /// Whether there is something to commit.
-  package private(set) var isChanging = false
+  private(set) var isChanging = false
 
   /// Opens a file in an existing directory; creates it if it is missing.
   ///
@@ -16,7 +17,7 @@ package final class StateDatabase {
   ///   - version: the version of the tables, 1 or more, stored in the header.
   ///   - schema: the statements that create the tables.
   /// - Throws: ``WormholeError``: `unknownFormat` if the tables have another version.
-  package init(_ path: String, version: Int64, schema: String) throws(WormholeError) {
+  init(_ path: String, version: Int64, schema: String) throws(WormholeError) {
     guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else {
       throw .system(code: errno, path: path)
     }
@@ -33,9 +34,7 @@ package final class StateDatabase {
   }
 
   /// Reads the rows of a query.
-  package func rows(_ sql: String, _ fields: SQLiteField...) throws(WormholeError)
-    -> [[SQLiteField]]
-  {
+  func rows(_ sql: String, _ fields: SQLiteField...) throws(WormholeError) -> [[SQLiteField]] {
     let statement = try connection.statement(sql)
     let count = Int32(statement.columnNames.count)
     return try statement.withFields(fields[...]) { () throws(WormholeError) in
@@ -46,7 +45,7 @@ package final class StateDatabase {
   }
 
   /// Changes something, together with all other changes until the next ``commit()``.
-  package func change(_ sql: String, _ fields: SQLiteField...) throws(WormholeError) {
+  func change(_ sql: String, _ fields: SQLiteField...) throws(WormholeError) {
     if !isChanging {
       try connection.run("BEGIN IMMEDIATE")
       isChanging = true
@@ -58,7 +57,7 @@ package final class StateDatabase {
   }
 
   /// Stores what was changed. It survives the end of the process, however it ends.
-  package func commit() throws(WormholeError) {
+  func commit() throws(WormholeError) {
     guard isChanging else { return }
     try connection.run("COMMIT")
     isChanging = false
