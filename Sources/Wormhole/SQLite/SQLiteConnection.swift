@@ -202,7 +202,7 @@ package final class SQLiteConnection: @unchecked Sendable {
   }
 
   /// Runs a statement and makes a value of each row.
-  func rows<Value>(
+  package func rows<Value>(
     _ sql: String, _ fields: SQLiteField...,
     make: (SQLiteStatement) throws(WormholeError) -> Value
   ) throws(WormholeError) -> [Value] {

@@ -135,7 +135,7 @@ package final class SQLiteStatement {
   }
 
   /// The integer in a column, or `nil` if it holds another type.
-  func integer(_ column: Int32) -> Int64? {
+  package func integer(_ column: Int32) -> Int64? {
     guard sqlite3_column_type(handle, column) == SQLITE_INTEGER else { return nil }
     return sqlite3_column_int64(handle, column)
   }
@@ -146,7 +146,7 @@ package final class SQLiteStatement {
   }
 
   /// The text in a column, `nil` if it holds another type or is not valid UTF-8.
-  func validText(_ column: Int32) -> String? {
+  package func validText(_ column: Int32) -> String? {
     guard sqlite3_column_type(handle, column) == SQLITE_TEXT else { return nil }
     let start = sqlite3_column_text(handle, column)
     return String(

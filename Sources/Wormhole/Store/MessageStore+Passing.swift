@@ -115,7 +115,7 @@ extension MessageStore {
 
   // MARK: Checks
 
-  func check(_ name: String) throws(WormholeError) {
+  package func check(_ name: String) throws(WormholeError) {
     guard !name.isEmpty, name.utf8.count <= Self.maxNameBytes, !name.utf8.contains(0) else {
       throw .invalidIdentifier
     }
@@ -124,7 +124,7 @@ extension MessageStore {
 }
 
 extension RecordDraft {
-  func check() throws(WormholeError) {
+  package func check() throws(WormholeError) {
     switch content {
     case .value(let value):
       guard value.data.count <= StoredValue.maxBytes else {

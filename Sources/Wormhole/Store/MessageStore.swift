@@ -86,7 +86,7 @@ package final class MessageStore: Sendable {
   // MARK: Connections
 
   /// Runs a body as a writing transaction, and creates the file if it is missing.
-  func write<Value>(
+  package func write<Value>(
     within limit: WorkLimit?, isDurable: Bool = false,
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value {

@@ -4,29 +4,33 @@ internal import FoundationEssentials
 internal import Glibc
 
 /// The rules by which a name gets its records. The trigger of ``StoreSchema`` has the same rules.
-struct RecordWriter {
+package struct RecordWriter {
   let connection: SQLiteConnection
 
+  package init(connection: SQLiteConnection) {
+    self.connection = connection
+  }
+
   /// A name, with its last record.
-  struct Place {
-    let id: Int64
-    var keep: Int64
+  package struct Place {
+    package let id: Int64
+    package var keep: Int64
 
     /// The row id of the last record; without one, that of the number 0.
-    var last: Int64
+    package var last: Int64
     var time: Int64 = .min
     var nth: Int64 = 0
     var newest: Int64 = 0
 
     /// The row id of the number 0.
-    var start: Int64 { id << 40 }
+    package var start: Int64 { id << 40 }
     var number: Int64 { last - start }
   }
 
   private static let maxNumber: Int64 = 1 << 40 - 1
 
   /// Finds a name, `nil` if it was never used.
-  func find(_ name: String) throws(WormholeError) -> Place? {
+  package func find(_ name: String) throws(WormholeError) -> Place? {
     let statement = try connection.statement(Self.selectPlace)
     defer { statement.reset() }
     try statement.bind(name, at: 1)
@@ -41,7 +45,7 @@ struct RecordWriter {
   }
 
   /// Finds a name, or creates it without records.
-  func findOrMake(_ name: String, keep: Int64 = 1) throws(WormholeError) -> Place {
+  package func findOrMake(_ name: String, keep: Int64 = 1) throws(WormholeError) -> Place {
     if let place = try find(name) { return place }
     try connection.run("INSERT INTO names(name, keep) VALUES(?, ?)", .text(name), .integer(keep))
     let id = connection.lastInsertedRow
@@ -49,7 +53,7 @@ struct RecordWriter {
   }
 
   /// Appends a record, and removes those that its name need no longer keep. Returns its number.
-  func append(_ draft: RecordDraft, to name: String) throws(WormholeError) -> UInt64 {
+  package func append(_ draft: RecordDraft, to name: String) throws(WormholeError) -> UInt64 {
     let keep = Int64(max(1, draft.keep ?? 1))
     var place = try findOrMake(name, keep: keep)
     if keep > place.keep {

@@ -1,21 +1,23 @@
 // Stores the records of other machines.
 
-/// A record that a relay brought from another machine.
-package struct ForeignRecord: Sendable {
-  /// Where its number was assigned: the machine, and its store there.
-  package var machine: String
-  package var epoch: UInt64
+import Wormhole
 
-  package var number: UInt64
+/// A record that a relay brought from another machine.
+struct ForeignRecord: Sendable {
+  /// Where its number was assigned: the machine, and its store there.
+  var machine: String
+  var epoch: UInt64
+
+  var number: UInt64
 
   /// A number that the machine passed on earlier, with no record of its own in between.
-  package var previous: UInt64
+  var previous: UInt64
 
   /// What to store; `nil` if it is too large for this machine, which then continues without it. Its
   /// time decides between machines.
-  package var draft: RecordDraft?
+  var draft: RecordDraft?
 
-  package init(
+  init(
     _ number: UInt64, after previous: UInt64, of machine: String, epoch: UInt64,
     draft: RecordDraft?
   ) {
@@ -25,7 +27,7 @@ package struct ForeignRecord: Sendable {
 }
 
 /// What happened to a record of another machine.
-package enum ForeignResult: Sendable, Equatable {
+enum ForeignResult: Sendable, Equatable {
   case stored
 
   /// It has been received before.
@@ -59,7 +61,7 @@ extension MessageStore {
   ///   - limit: until when it may take.
   /// - Returns: what happened to it. All outcomes but `missing` and `refused` are remembered.
   /// - Throws: ``WormholeError``. Nothing has changed then.
-  package func receive(
+  func receive(
     _ record: ForeignRecord, of name: String, on machine: String, isFirst: Bool = false,
     maxNames: Int = .max, within limit: WorkLimit? = nil
   ) throws(WormholeError) -> ForeignResult {

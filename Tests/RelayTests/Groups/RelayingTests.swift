@@ -1,5 +1,10 @@
 // Specifies how a store takes the records of other machines.
-@testable import Wormhole
+import Foundation
+import TestTools
+import Testing
+import Wormhole
+
+@testable import notifyrelay
 
 @Suite(.bounded)
 struct RelayingTests {
