@@ -94,7 +94,7 @@ package final class MessageStore: Sendable {
       (connection) throws(WormholeError) in
       try connection.limitStoreLog()
       if isDurable { try connection.run("PRAGMA synchronous = FULL") }
-      defer { if isDurable { try? connection.run("PRAGMA synchronous = NORMAL") } }
+      defer { if isDurable { try? connection.executeInAnyCase("PRAGMA synchronous = NORMAL") } }
       let value = try connection.storeTransaction { () throws(WormholeError) in
         try connection.checkStoreSchema()
         return try body(connection)

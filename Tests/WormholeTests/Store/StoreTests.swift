@@ -112,6 +112,20 @@ struct StoreTests {
     #expect(try test.history().count == 5)
   }
 
+  @Test func aDurablePassThatIsOverDoesNotMakeLaterOnesDurable() throws {
+    try test.pass(1...1)
+    let writer = try ForeignWriter(of: test.path)
+    let limit = WorkLimit(on: "test", timeout: .milliseconds(50))
+    #expect(throws: WormholeError.timedOut("test")) {
+      try store.pass(RecordDraft(.ping, isDurable: true), to: "a", within: limit)
+    }
+    withExtendedLifetime(writer) {}
+    let mode = try store.connections.use(\.writer, within: nil) {
+      (connection) throws(WormholeError) in try connection.integer("PRAGMA synchronous")
+    }
+    #expect(mode == 1)
+  }
+
   @Test func timeNeverGoesBack() throws {
     let late = Int64(4e18)
     try store.pass(RecordDraft(.ping, time: late), to: "a")
