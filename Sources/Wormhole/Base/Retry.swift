@@ -82,24 +82,30 @@ package struct Backoff {
   private static let shortestPause: UInt32 = 20
   private static let longestPause: UInt32 = 1_000
 
-  /// The attempts of half the default time. After a machine has stood still, processes that hold a
-  /// lock have not been slow, and get the time to release it.
-  private static let fewestAttempts = 10_000
+  /// What a call without a timeout must see of its time before it gives up. After a process was
+  /// stopped, or a machine stood still, processes that hold a lock have not been slow, and get the
+  /// time to release it.
+  private static let leastSeen = timeout / 2
+
+  /// The longest time between two attempts that is not taken for a stop.
+  private static let longestStep = Duration.milliseconds(100)
 
   let deadline: ContinuousClock.Instant
 
   /// The deadline of the whole work.
   let limit: WorkLimit?
-  private var attemptsLeft: Int
+  private var leftToSee: Duration
+  private var lastSeen = ContinuousClock.now
   private var pause: UInt32 = 2 * shortestPause
 
-  /// Without a timeout, attempts continue for as long as the limit allows, or for the default time.
+  /// Without a timeout, attempts continue for as long as the limit allows, or for the default time;
+  /// if the process was stopped meanwhile, for up to half that time after it.
   package init(
     timeout: Duration? = nil, from start: ContinuousClock.Instant = .now, limit: WorkLimit? = nil
   ) {
     self.limit = limit
     deadline = (timeout == nil ? limit?.deadline : nil) ?? start + (timeout ?? Self.timeout)
-    attemptsLeft = timeout == nil ? Self.fewestAttempts : 0
+    leftToSee = timeout == nil ? Self.leastSeen : .zero
   }
 
   /// Begins with short pauses again, for another lock. The time goes on.
@@ -110,8 +116,10 @@ package struct Backoff {
   /// Pauses before the next attempt. Returns false if the time is up, or that of the whole work.
   mutating func wait() -> Bool {
     guard limit?.failure == nil else { return false }
-    guard attemptsLeft > 0 || ContinuousClock.now < deadline else { return false }
-    attemptsLeft -= 1
+    let now = ContinuousClock.now
+    guard leftToSee > .zero || now < deadline else { return false }
+    leftToSee -= min(now - lastSeen, Self.longestStep)
+    lastSeen = now
     usleep(UInt32.random(in: Self.shortestPause...pause))
     pause = min(pause * 2, Self.longestPause)
     return true

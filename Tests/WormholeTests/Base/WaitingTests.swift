@@ -124,6 +124,17 @@ struct WaitingTests {
     }
   }
 
+  @Test func aCallThatWasStoppedWaitsForABoundedTimeAfterwards() async {
+    let duration = await withTaskExecutorPreference(OwnThread()) {
+      let start = ContinuousClock.now
+      var wait = Backoff(from: start - .seconds(3_600))
+      // A busy machine delays each attempt.
+      while wait.wait(), .now - start < .seconds(60) { usleep(20_000) }
+      return .now - start
+    }
+    #expect((.seconds(4)..<(.seconds(60))).contains(duration))
+  }
+
   @Test func aPartOfACallWaitsNoLongerThanItsOwnTime() throws {
     let store = try Store()
     let holder = try SQLiteConnection(opening: store.path)
