@@ -42,7 +42,8 @@ extension Wormhole {
     }
   }
 
-  /// Moves a damaged file away: its messages are lost, and numbers begin at 1 again.
+  /// Moves a damaged file away: its messages are lost, and so are those that other processes pass
+  /// meanwhile. Numbers begin at 1 again.
   ///
   /// The file stays beside the new one with the ending `.damaged`, replacing any earlier one.
   /// Listeners stay; their next message has ``Message/mayHaveMissed``.

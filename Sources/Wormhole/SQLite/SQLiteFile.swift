@@ -40,14 +40,13 @@ extension SQLiteFile {
     return FileID(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 
-  /// Creates an empty file, and its directory, if missing. Returns the file.
-  func make() throws(WormholeError) -> FileID? {
+  /// Creates an empty file, and its directory, if missing.
+  func make() throws(WormholeError) {
     _ = try PrivateDirectory(directory)
     // Created without opening: closing the file would release all locks of this process on it.
     guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else {
       throw .system(code: errno, path: path)
     }
-    return try id()
   }
 
   /// Whether nobody can write to the file by this path, as on a file system mounted read-only.

@@ -2,7 +2,6 @@
 
 package import DarwinNotify
 internal import DarwinNotifySupport
-internal import Glibc
 
 /// A file with cursors and records, each of which belongs to a name.
 ///
@@ -115,20 +114,6 @@ package final class MessageStore: Sendable {
       defer { try? connection.executeInAnyCase("ROLLBACK") }
       try connection.checkStoreSchema()
       return try body(connection)
-    }
-  }
-
-  /// Moves a damaged file away: its messages are lost, numbers begin at 1 again, and readers learn
-  /// from ``StoredBatch/identity`` that they may have missed something.
-  ///
-  /// The files keep their names with the suffix `.damaged`, and replace earlier files of these
-  /// names.
-  package func startAnew() throws(WormholeError) {
-    connections.forget()
-    for suffix in ["", "-wal", "-shm"] {
-      guard rename("\(path)\(suffix)", "\(path).damaged\(suffix)") == 0 || errno == ENOENT else {
-        throw .system(code: errno, path: path + suffix)
-      }
     }
   }
 }

@@ -24,22 +24,44 @@ final class StoreConnections<File: SQLiteFile>: Sendable {
     _ lane: KeyPath<StoreLanes, StoreLane>, within limit: WorkLimit?, makes: Bool = false,
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value? {
-    var id = try file.id()
-    if id == nil, makes { id = try file.make() }
-    guard let id else { return nil }
-    let (lanes, old) = lanes.withLock { lanes in
+    let wait = Backoff(limit: limit)
+    while true {
+      guard let id = try file.id() else {
+        guard makes else { return nil }
+        try file.make()
+        continue
+      }
+      if let value = try find(id).use(lane, wait, body) { return value }
+      // The file may have been moved away before it was opened.
+      guard try file.id() != id else { return nil }
+    }
+  }
+
+  private func find(_ id: FileID) -> StoreLanes {
+    let (found, old) = lanes.withLock { lanes in
       let old = lanes
-      if lanes?.id != id { lanes = StoreLanes.find(id, file) }
-      return (lanes, old)
+      let found = if let old, old.id == id { old } else { StoreLanes.find(id, file) }
+      lanes = found
+      return (found, old)
     }
     // Connections to a replaced file are not closed under the lock.
     withExtendedLifetime(old) {}
-    return try lanes?.use(lane, Backoff(limit: limit), body)
+    return found
   }
 
-  /// Forgets the connections.
-  func forget() {
-    let old = lanes.withLock { $0.take() }
-    withExtendedLifetime(old) {}
+  /// Runs a body that moves the file away, while no thread of this process uses or opens it. Does
+  /// nothing if there is no file, or another thread has just moved it.
+  func withoutConnections(_ body: () throws(WormholeError) -> Void) throws(WormholeError) {
+    let id: FileID?
+    do throws(WormholeError) {
+      id = try file.id()
+    } catch {
+      // Nobody opens what is not our file.
+      return try body()
+    }
+    guard let id else { return }
+    try StoreLanes.find(id, file).whileClosed { () throws(WormholeError) in
+      if try file.id() == id { try body() }
+    }
   }
 }

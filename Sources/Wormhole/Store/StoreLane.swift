@@ -17,30 +17,55 @@ final class StoreLanes: Sendable {
   private init(_ id: FileID, _ file: some SQLiteFile) {
     (self.id, path) = (id, file.path)
     writer = StoreLane(file.path, capacity: 1) { (wait) throws(WormholeError) in
+      guard try file.id() == id else { return nil }
       let connection = try file.openForWriting(wait)
       connection.file = id
       return connection
     }
     readers = StoreLane(file.path, capacity: file.readerCount) { (wait) throws(WormholeError) in
+      guard try file.id() == id else { return nil }
       let connection = try file.openForReading(wait)
       connection?.file = id
       return connection
     }
   }
 
-  /// Runs a body with a connection once one is free. Returns `nil` if there is nothing to read.
+  /// Runs a body with a connection once one is free. Returns `nil` if there is nothing to read, or
+  /// another file is at the path.
   ///
   /// - Throws: ``WormholeError/nested`` if the thread already uses a connection to the file.
   func use<Value>(
     _ lane: KeyPath<StoreLanes, StoreLane>, _ wait: Backoff,
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value? {
+    try check()
+    return try self[keyPath: lane].use(wait, body)
+  }
+
+  /// Closes the connections, and runs a body before others are opened.
+  ///
+  /// The body may exchange the file. SQLite opens the log by its name, only when a connection runs
+  /// its first statement: in between, the log of another file could take that name.
+  ///
+  /// - Throws: ``WormholeError/nested`` if the thread uses a connection to the file.
+  func whileClosed(_ body: () throws(WormholeError) -> Void) throws(WormholeError) {
+    try check()
+    let wait = Backoff()
+    writer.close(wait)
+    readers.close(wait)
+    defer {
+      writer.reopen()
+      readers.reopen()
+    }
+    try body()
+  }
+
+  private func check() throws(WormholeError) {
     guard process == getpid() else {
       throw .database(
         code: sqliteMisuse, message: "this process was forked from one that uses \(path)")
     }
     guard !writer.isUsedHere, !readers.isUsedHere else { throw .nested(path: path) }
-    return try self[keyPath: lane].use(wait, body)
   }
 
   private struct Weak {
@@ -119,6 +144,16 @@ final class StoreLane: Sendable {
     } catch .busy {
       throw .busy(path: path, holder: LockHolder.describe(of: path))
     }
+  }
+
+  /// Takes all connections and closes them, until ``reopen()``. One that is not returned in time
+  /// stays with its thread, which has long opened all files.
+  func close(_ wait: Backoff) {
+    for _ in 0..<capacity { _ = try? take(wait) }
+  }
+
+  func reopen() {
+    for _ in 0..<capacity { giveBack(nil) }
   }
 
   private func take(_ wait: Backoff) throws(WormholeError) -> SQLiteConnection? {

@@ -235,6 +235,24 @@ struct SharedDefaultsTests {
     #expect(try await group.make().defaults[.number] == 2)
   }
 
+  @Test func valuesCanBeSetWhileTheDefaultsAreReset() throws {
+    let isOver = Flag()
+    Thread.detachNewThread { [group] in
+      do {
+        for _ in 1...300 / slowness { try group.group.resetDefaults() }
+      } catch { Issue.record("\(error)") }
+      isOver.set()
+    }
+    var number = 0
+    while !isOver.isSet {
+      number += 1
+      try defaults.blocking.set(number, for: .number)
+      _ = try defaults.blocking[.number]
+    }
+    try defaults.blocking.set(-1, for: .number)
+    #expect(try defaults.blocking[.number] == -1)
+  }
+
   @Test func observersHearOfAReset() async throws {
     try await defaults.set(1, for: .number)
     var changes = try defaults.changes(of: .number).makeAsyncIterator()

@@ -59,14 +59,6 @@ struct StoreErrorsTests {
     #expect(expect(.damaged) { try store.newest(of: "a") }?.reason == reason)
   }
 
-  @Test func aDamagedFileStaysIfItCannotBeMovedAway() throws {
-    try test.pass(1...1)
-    let obstacle = URL(fileURLWithPath: "\(test.path).damaged/file")
-    try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
-    #expect(expect(.system) { try store.startAnew() }?.number == EISDIR)
-    #expect(try test.history() == ["1"])
-  }
-
   @Test func aLinkInThePlaceOfTheLocksOfCursorsIsForeign() throws {
     try test.pass(1...1)
     try #require(symlink("\(test.directory)/other", "\(test.path)-cursors") == 0)
