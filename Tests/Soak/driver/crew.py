@@ -69,7 +69,8 @@ class Crew:
 
     def rest(self, poster, is_exact):
         """Lets all posters rest, then one post each name, and judges what was heard. After moves to
-        other tables only the last posts are certain to be heard."""
+        other tables only the last posts are certain to be heard, and only by who is on the bus
+        again."""
         self.board.set_for_all("rest", True)
         for worker in self.of("post", "pass", "call", "tell"):
             self.await_true(lambda: self.board.get(worker.slot, "rests"),
@@ -77,7 +78,7 @@ class Crew:
         for worker in self.of("call", "serve"):
             self.await_true(lambda: not self.board.get(worker.slot, "n_open"),
                             lambda: f"{worker}: {self.board.get(worker.slot, 'n_open')} never end")
-        if self.ground.is_split:
+        if self.ground.is_split or not is_exact:
             for one in self.of("post"):
                 self.await_reach(one)
         if not is_exact:
@@ -132,8 +133,8 @@ class Crew:
             time.sleep(0.2)
 
     def await_reach(self, poster):
-        """Posts until everybody is back on the bus, which is all that two tables have in common.
-        Only the fence counts: older posts may still arrive."""
+        """Posts until everybody is back on the bus, which is all that processes in two tables have
+        in common. Only the fence counts: older posts may still arrive."""
         def count():
             return [self.board.count(worker.slot, FENCE, "n_calls")
                     for worker in self.of("count", "notice")]
