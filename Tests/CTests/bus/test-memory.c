@@ -3,6 +3,7 @@
 #include "bus/numbers.h"
 #include "bus/peers.h"
 #include "bus/pending.h"
+#include "bus/rules.h"
 #include "failing-allocator.h"
 
 static int n_until_failure = -1; /* negative: none fails */
@@ -48,6 +49,27 @@ static bool number(const dn__post *post)
 TEST_NO_BUS(aPostWhoseNumberCannotBeKeptHasNone)
 {
         fail_each(number);
+}
+
+static bool keep_rule(const dn__post *post)
+{
+        dn__connection connection = {.wire = &dn__wire_darwin};
+        dn__rules rules;
+        dn__rule *rule;
+        int r;
+
+        dn__rules_init(&rules, &connection);
+        r = dn__rules_add(&rules, &post->name, true, &rule);
+        CHECK_EQ(rules.by_interface.n_entries, r == 0);
+        if (r == 0)
+                dn__rules_remove(&rules, rule);
+        dn__map_deinit(&rules.by_interface);
+        return r == -ENOMEM;
+}
+
+TEST_NO_BUS(aNameWhoseRuleCannotBeKeptHasNone)
+{
+        fail_each(keep_rule);
 }
 
 static bool keep_pending(const dn__post *post)

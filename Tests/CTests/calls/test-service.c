@@ -365,35 +365,64 @@ TEST_ON_BUS(servicesOfOneObjectPathAreRefused)
         dn_service_close(other);
 }
 
+static _Atomic unsigned n_asked, n_cancelled, n_ended;
+static dn_request *_Atomic asked;
+
 static void count_request(dn_request *request, const dn_request_info *info, void *context)
 {
-        ++*(_Atomic unsigned *)context;
-        (void)dn_request_answer(request, NULL);
+        asked = request;
+        n_asked++;
 }
 
-TEST_ON_BUS(forkedChildDoesNotAnswerItsParentsRequests)
+static void count_cancel(uint64_t id, void *context)
 {
-        static _Atomic unsigned n_asked;
-        const dn_service_handler handler = {.invoke = count_request, .context = (void *)&n_asked};
-        const dn_service_plan plan = {.name = SERVICE, .kinds = all_kinds};
-        const dn_executor executor = {.enqueue = keep_work};
-        dn_service *service;
-        outcome seen;
+        n_cancelled++;
+}
 
-        test_bus_begin();
-        CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, &executor, &service), 0);
-        CHECK_EQ(ask_begin(SERVICE, KIND("Echo"), NULL, FOREVER, &seen, NULL), 0);
+static void count_end(const dn_outcome *outcome, void *context)
+{
+        n_ended++;
+}
+
+/* A forked child inherits what waits in a queue of the host. */
+static void run_kept_work_after_a_fork(_Atomic unsigned *counter)
+{
         WAIT_UNTIL(is_kept);
+        unsigned n_before = *counter;
         pid_t child = test_fork();
         if (child == 0) {
                 run_kept_work();
-                _exit(n_asked == 0 ? 0 : 1);
+                _exit(*counter == n_before ? 0 : 1);
         }
         CHECK_EQ(test_wait_for(child), 0);
         run_kept_work();
-        CHECK_EQ(outcome_wait(&seen), 0);
-        CHECK_EQ(n_asked, 1);
-        dn_dict_unref(seen.reply);
+        CHECK_EQ(*counter, n_before + 1);
+}
+
+TEST_ON_BUS(forkedChildRunsNoHandlerOfItsParent)
+{
+        const dn_service_handler handler = {.invoke = count_request, .cancel = count_cancel};
+        const dn_service_plan plan = {.name = SERVICE, .kinds = all_kinds};
+        const dn_call_handler call_handler = {.ended = count_end};
+        const dn_call_plan call_plan = {
+                .service = SERVICE, .kind = KIND("Echo"), .timeout_us = FOREVER
+        };
+        const dn_executor executor = {.enqueue = keep_work};
+        dn_service *service;
+        dn_call *call;
+
+        test_bus_begin();
+        CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, &executor, &service), 0);
+        CHECK_EQ(dn_call_begin(dn_center_darwin(), &call_plan, &call_handler, &executor, NULL), 0);
+        run_kept_work_after_a_fork(&n_asked);
+        check_answered(dn_request_answer(asked, NULL));
+        run_kept_work_after_a_fork(&n_ended);
+        CHECK_EQ(dn_call_begin(dn_center_darwin(), &call_plan, &call_handler, NULL, &call), 0);
+        run_kept_work_after_a_fork(&n_asked);
+        dn_call_cancel(call);
+        run_kept_work_after_a_fork(&n_cancelled);
+        CHECK_EQ(dn_request_answer(asked, NULL), -ECANCELED);
+        dn_call_unref(call);
         dn_service_close(service);
 }
 

@@ -115,6 +115,39 @@ ROLE(closeAll)
         return 0;
 }
 
+static void ignore_outcome(const dn_outcome *outcome, void *context)
+{
+}
+
+/* Argument: what to do before anybody else has noticed it. */
+ROLE(closeAllAndGoOn)
+{
+        const dn_call_plan plan = {.service = "org.example.None", .kind = "org.example.None.Ask"};
+        const dn_call_handler handler = {.ended = ignore_outcome};
+        dn_center *center = dn_center_darwin();
+
+        tally_observe_soon(center, "in", &heard);
+        WAIT_UNTIL(dn_center_is_on_bus(center) == 1);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
+        post_ok(center, "out");
+        CHECK_EQ(syscall(SYS_close_range, 3U, ~0U, 0U), 0);
+        if (strcmp(args[0], "call") == 0) {
+                CHECK_EQ(dn_call_begin(center, &plan, &handler, NULL, NULL), -ENOTCONN);
+        } else { /* the bus may have read the post */
+                int r = dn_flush(TEST_DEADLINE_US);
+                CHECK(r == 0 || r == -ENOTCONN);
+        }
+        WAIT_UNTIL(dn_center_is_on_bus(center) == 1);
+        return 0;
+}
+
+TEST_ON_BUS(aFlushAndACallNoticeThatTheirDescriptorWasClosed)
+{
+        test_bus_begin();
+        CHECK_EQ(test_child_wait(test_spawn_role("closeAllAndGoOn", "flush", NULL)), 0);
+        CHECK_EQ(test_child_wait(test_spawn_role("closeAllAndGoOn", "call", NULL)), 0);
+}
+
 static int ignore_post(const dn_post_record *record, void *context)
 {
         return 0;
