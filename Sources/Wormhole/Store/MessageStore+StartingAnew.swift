@@ -36,6 +36,6 @@ extension MessageStore {
   private func fillIfEmpty() {
     var status = stat()
     guard lstat(path, &status) == 0, status.isOwnFile, status.st_size == 0 else { return }
-    truncate(path, 4_096)
+    _ = truncate(path, 4_096)
   }
 }

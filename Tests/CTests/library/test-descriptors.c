@@ -115,6 +115,7 @@ ROLE(closeAll)
         return 0;
 }
 
+#if DN_HAS_BUS
 static void ignore_outcome(const dn_outcome *outcome, void *context)
 {
 }
@@ -174,6 +175,7 @@ TEST_ON_BUS(aWatchWhoseDescriptorsWereClosedHasLostItsBus)
         test_bus_begin();
         CHECK_EQ(test_child_wait(test_spawn_role("closeAllOfAWatch", test_directory(), NULL)), 0);
 }
+#endif
 
 static uint64_t ask(test_child *child, const char *line)
 {
