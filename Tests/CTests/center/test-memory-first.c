@@ -25,6 +25,23 @@ static int observe_inline_first(void)
                                  dn_executor_inline(), NULL);
 }
 
+static int set_executor_first(void)
+{
+        return dn_center_set_executor(dn_center_darwin(), dn_executor_inline());
+}
+
+static int open_first(void)
+{
+        dn_center *center = NULL;
+        int r = dn_center_open("none", &center);
+
+        if (r == 0)
+                r = dn_center_is_on_bus(center);
+        n_until_failure = -1;
+        dn_center_unref(center);
+        return r;
+}
+
 /* Repeats a call, failing its first, second, ... allocation, until it completes without a failure,
  * each time in a process that has not used the library before. */
 static void fail_each_first(int (*call)(void))
@@ -51,6 +68,8 @@ TEST_NO_BUS(theFirstUseOfACenterSucceedsOrSaysWhyNot)
         test_bus_use_none();
         fail_each_first(enqueue_first);
         fail_each_first(observe_inline_first);
+        fail_each_first(set_executor_first);
+        fail_each_first(open_first);
 }
 
 TEST_MAIN()
