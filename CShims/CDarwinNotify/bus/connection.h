@@ -52,7 +52,7 @@ static inline bool dn__connection_is_ready(const dn__connection *connection)
         return connection->unique_name != NULL;
 }
 
-/* Returns whether the bus reads what is written from now on, as far as is known. */
+/* Returns whether, as far as is known, the bus will read what is written from now on. */
 static inline bool dn__connection_is_usable(const dn__connection *connection)
 {
         return dn__connection_is_ready(connection) && !connection->is_broken;

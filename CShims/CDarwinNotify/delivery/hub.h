@@ -37,8 +37,8 @@ typedef struct dn__center_ops {
         dn_objects objects; /* unless they are ignored, observers may omit the name */
         bool has_executors; /* observers run on executors; if false, the poster calls them */
         bool is_queued;     /* posts are delivered separately; a suspension may keep them */
-        bool has_table;     /* where shared memory can be had, posts are counted there */
-        bool has_calls;     /* requests can be made where there is a bus */
+        bool has_table;     /* posts are counted in shared memory, where available */
+        bool has_calls;     /* requests can be made if there is a bus */
 
         /* Sets up a new hub. Returns 0 or a negative errno. NULL: there is nothing to do. */
         int (*open)(dn__hub *hub);
@@ -191,8 +191,8 @@ static inline bool dn__hub_is_current(const dn__hub *hub)
 }
 
 /* Count what keeps an opened center open; the last release closes its connection. Users of a hub's
- * carriers keep the center open this way, and each run that an executor is asked for: its loop may
- * be a carrier's. */
+ * carriers keep the center open this way, as does each run requested from an executor, whose loop
+ * may be a carrier's. */
 void dn__center_retain(dn_center *center);
 void dn__center_release(dn_center *center);
 

@@ -58,7 +58,7 @@ typedef struct dn__queue_item {
         bool is_own;          /* without a payload: the last post is of this process */
 } dn__queue_item;
 
-/* A run is one piece of work that the executor is asked to do: it delivers one item. */
+/* A run is one piece of work requested from the executor: it delivers one item. */
 typedef struct dn__post_queue {
         _Atomic unsigned n_refs; /* of each observer and each run */
         dn__topic *topic;        /* constant, owned */

@@ -34,7 +34,7 @@ typedef struct dn__post {
         dn__body body;
         bool is_queued; /* never merged with another post, wherever it waits */
 
-        uint64_t generation; /* set when it is counted; 0: not counted by any table; or below */
+        uint64_t generation; /* set when counted; 0: counted by no table; or the value below */
         uint64_t region_id;  /* of the table that counts it; 0: the poster has none */
 } dn__post;
 

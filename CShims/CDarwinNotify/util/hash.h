@@ -18,7 +18,7 @@ static inline uint64_t dn__hash64(const void *bytes, size_t n_bytes)
         return hash ^ (hash >> 32);
 }
 
-/* Returns the same, except that 0 can mark what has no tag. */
+/* Returns the hash as a tag, which is never 0, so that 0 can mean that there is none. */
 static inline uint64_t dn__hash_to_tag(uint64_t hash)
 {
         return hash ? hash : 1;

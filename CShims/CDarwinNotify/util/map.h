@@ -51,7 +51,7 @@ static inline dn__map_entry *dn__map_find(const dn__map *map, uint64_t hash, con
         return NULL;
 }
 
-/* The same for a text without its NUL. */
+/* Does the same for a NUL-terminated text; the NUL is not part of the key. */
 static inline dn__map_entry *dn__map_find_text(const dn__map *map, const char *text)
 {
         size_t n_bytes = strlen(text);

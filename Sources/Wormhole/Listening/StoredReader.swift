@@ -22,7 +22,7 @@ protocol StoredReader<Element>: Sendable {
   /// - Throws: ``WormholeError``; only the source of a sequence may throw other errors.
   mutating func read(within limit: WorkLimit?) throws -> StoredPage<Element>
 
-  /// Moves the position back to before the last page, of which nothing was delivered.
+  /// Moves the position back to before the last page, none of which was delivered.
   mutating func goBack()
 
   /// Returns the value that a handler gets for an error; a sequence throws the error.

@@ -3,17 +3,17 @@
 internal import Glibc
 
 extension MessageStore {
-  /// Moves a damaged file away: its messages are lost, and so are those that other processes pass
-  /// meanwhile. Numbers begin at 1 again, and readers learn from ``StoredBatch/identity`` that they
-  /// may have missed something.
+  /// Moves a damaged file away: its messages are lost, and so are messages that other processes
+  /// pass during the call. Numbers begin at 1 again, and readers learn from
+  /// ``StoredBatch/identity`` that they may have missed something.
   ///
   /// The files keep their names with the suffix `.damaged`, and replace earlier files of these
   /// names. Waits up to ten seconds for other threads of this process that use the file.
   package func startAnew() throws(WormholeError) {
     try connections.withoutConnections { () throws(WormholeError) in
-      // The database goes last: until then nobody creates a new one, and no new log is moved.
+      // The database goes last: until then, nothing creates a new one, so no new log is moved.
       let suffixes = ["-wal", "-shm", ""]
-      // A file that cannot be replaced keeps them all where they are.
+      // If one file cannot be replaced, all stay where they are.
       for suffix in suffixes { try removeFile("\(path).damaged\(suffix)") }
       fillIfEmpty()
       for suffix in suffixes { try moveFile(path + suffix, to: "\(path).damaged\(suffix)") }

@@ -56,7 +56,7 @@ final class StoreConnections<File: SQLiteFile>: Sendable {
     do throws(WormholeError) {
       id = try file.id()
     } catch {
-      // Nobody opens what is not our file.
+      // No thread opens a file that is not ours.
       return try body()
     }
     guard let id else { return }

@@ -24,8 +24,8 @@ package final class StoreCursor: Sendable {
     UInt64(clamping: try store.findCursor(cursor, of: name, within: limit)?.number ?? 0)
   }
 
-  /// Stores that the records up to a position have been handled. In a store that has replaced the
-  /// one of the cursor, it is made again.
+  /// Stores that the records up to a position have been handled. If another store has replaced the
+  /// cursor's, recreates the cursor there.
   ///
   /// - Throws: ``WormholeError/cursorNotStored``, with the reason.
   package func advance(
@@ -82,7 +82,7 @@ extension MessageStore {
     return try StoreCursor(cursor, of: name, in: self, within: limit)
   }
 
-  /// Finds a cursor, or makes it, and reserves it.
+  /// Finds or creates a cursor, and reserves it.
   fileprivate func reserve(
     _ cursor: String, of name: String, within limit: WorkLimit?
   ) throws(WormholeError) -> CursorLock {
@@ -160,8 +160,8 @@ private struct CursorPlace {
   /// The identity of the store.
   let identity: Int64
 
-  /// The byte of the lock file that stands for the cursor. Readers of a store that was replaced may
-  /// still have locks in the file: they are elsewhere.
+  /// The byte of the lock file that stands for the cursor. Readers of a replaced store may still
+  /// have locks in the file, but on other bytes.
   var byte: Int { Int(identity &+ id) & .max }
 }
 

@@ -147,7 +147,7 @@ final class StoreLane: Sendable {
   }
 
   /// Takes all connections and closes them, until ``reopen()``. One that is not returned in time
-  /// stays with its thread, which has long opened all files.
+  /// stays with its thread, which has already opened all files.
   func close(_ wait: Backoff) {
     for _ in 0..<capacity { _ = try? take(wait) }
   }
