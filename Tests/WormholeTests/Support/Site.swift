@@ -94,7 +94,24 @@ struct Site: Sendable {
     // Without a bus this throws, only to report that.
     try? (other?.group.center ?? center).post("com.example.fence")
     await eventually("the fence did not arrive") { passed.posts > 0 }
-    for _ in 1...2 { await turn(queue ?? self.queue) }
+    for _ in 1...2 {
+      await finishReads()
+      await turn(queue ?? self.queue)
+    }
+  }
+
+  /// Returns when what the listeners were about to read has reached their queues.
+  private func finishReads() async {
+    // The store reads on two threads: once they have met here, both have ended their reads.
+    let meeting = DispatchGroup()
+    for _ in 1...2 { meeting.enter() }
+    for _ in 1...2 {
+      store.enqueue(.reading) {
+        meeting.leave()
+        meeting.wait()
+      }
+    }
+    await withCheckedContinuation { met in meeting.notify(queue: .global()) { met.resume() } }
   }
 }
 
