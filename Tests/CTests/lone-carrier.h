@@ -26,7 +26,7 @@ typedef struct arrival {
 typedef struct lone_carrier {
         dn__loop *loop;
         dn__carrier *carrier;
-        dn__hold *hold; /* of one name, or NULL */
+        dn__subscription *subscription; /* of one name, or NULL */
         _Atomic unsigned n_posts;
         arrival posts[LONE_MAX_POSTS];
         _Atomic unsigned n_other_tables;
@@ -108,15 +108,15 @@ static inline void lone_start(lone_carrier *self)
 }
 
 /* Waits until the bus calls the carrier with the posts of a name. */
-static inline void lone_hold(lone_carrier *self, const char *text)
+static inline void lone_subscribe(lone_carrier *self, const char *text)
 {
         dn__name name;
         uint64_t deadline_us = 0;
 
         CHECK_EQ(dn__name_init(&name, text, DN__REACH_BEYOND), 0);
-        CHECK_EQ(dn__carrier_hold(self->carrier, &name, false, &self->hold), 0);
+        CHECK_EQ(dn__carrier_subscribe(self->carrier, &name, false, &self->subscription), 0);
         WAIT_UNTIL_EQ((deadline_us = 0,
-                       dn__carrier_await(self->carrier, self->hold, &deadline_us)),
+                       dn__carrier_await(self->carrier, self->subscription, &deadline_us)),
                       0);
 }
 
@@ -130,7 +130,7 @@ static inline int lone_post(lone_carrier *self, const char *text, bool is_queued
 
 static inline void lone_close(lone_carrier *self)
 {
-        dn__carrier_release(self->carrier, self->hold);
+        dn__carrier_unsubscribe(self->carrier, self->subscription);
         dn__carrier_close(self->carrier);
         WAIT_UNTIL(self->is_freed);
         CHECK_EQ(self->n_closed, 1);

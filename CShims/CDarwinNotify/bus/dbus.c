@@ -74,25 +74,25 @@ static void wake_to_send(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
                 dn__loop_wake(dbus->loop);
 }
 
-static int dbus_hold(dn__carrier *carrier, const dn__name *name, bool is_counted,
-                     dn__hold **ret_hold)
+static int dbus_subscribe(dn__carrier *carrier, const dn__name *name, bool is_counted,
+                          dn__subscription **ret_subscription)
 {
         dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
         int r;
 
         DN__AUTO_LOCK(&dbus->lock);
-        r = dn__rules_add(&dbus->rules, name, is_counted, ret_hold);
+        r = dn__rules_add(&dbus->rules, name, is_counted, ret_subscription);
         if (r == 0)
                 wake_to_send(dbus);
         return r;
 }
 
-static void dbus_set_counted(dn__carrier *carrier, dn__hold *hold, bool is_counted)
+static void dbus_set_counted(dn__carrier *carrier, dn__subscription *subscription, bool is_counted)
 {
         dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
 
         DN__AUTO_LOCK(&dbus->lock);
-        dn__rule_set_counted(hold, is_counted);
+        dn__rule_set_counted(subscription, is_counted);
         wake_to_send(dbus);
 }
 
@@ -105,7 +105,8 @@ static void dbus_set_region(dn__carrier *carrier, uint64_t region_id)
         wake_to_send(dbus);
 }
 
-static int dbus_await(dn__carrier *carrier, const dn__hold *hold, uint64_t *deadline_us)
+static int dbus_await(dn__carrier *carrier, const dn__subscription *subscription,
+                      uint64_t *deadline_us)
 {
         dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
         bool may_wait = !dn__loop_is_current(dbus->loop);
@@ -113,7 +114,7 @@ static int dbus_await(dn__carrier *carrier, const dn__hold *hold, uint64_t *dead
 
         DN__AUTO_LOCK(&dbus->lock);
         do
-                r = dn__rules_get_state(&dbus->rules, hold);
+                r = dn__rules_get_state(&dbus->rules, subscription);
         while (r == 0 && dn__connection_is_ready(&dbus->connection) && may_wait &&
                dn__dbus_wait(dbus, deadline_us));
         if (r != 0)
@@ -123,16 +124,16 @@ static int dbus_await(dn__carrier *carrier, const dn__hold *hold, uint64_t *dead
         return may_wait ? DN_NOT_CONNECTED : dn__dbus_report(dbus);
 }
 
-static void dbus_release(dn__carrier *carrier, dn__hold *hold)
+static void dbus_unsubscribe(dn__carrier *carrier, dn__subscription *subscription)
 {
         dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
 
         DN__AUTO_LOCK(&dbus->lock);
-        if (hold->interface)
-                dn__numbers_forget(&dbus->numbers, hold->name_hash);
+        if (subscription->interface)
+                dn__numbers_forget(&dbus->numbers, subscription->name_hash);
         else
                 dn__numbers_forget_all(&dbus->numbers);
-        dn__rules_remove(&dbus->rules, hold);
+        dn__rules_remove(&dbus->rules, subscription);
         wake_to_send(dbus);
 }
 
@@ -186,10 +187,10 @@ static void dbus_free(dn__carrier *carrier)
 
 static const dn__carrier_ops dbus_ops = {
         .start = dbus_start,
-        .hold = dbus_hold,
+        .subscribe = dbus_subscribe,
         .set_counted = dbus_set_counted,
         .await = dbus_await,
-        .release = dbus_release,
+        .unsubscribe = dbus_unsubscribe,
         .set_region = dbus_set_region,
         .post = dn__dbus_post,
         .flush = dn__dbus_flush,

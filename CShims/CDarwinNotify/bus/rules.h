@@ -29,8 +29,8 @@ typedef enum dn__rule_state {
 
 struct dn__rules;
 
-/* The state that this carrier keeps for a held name. */
-typedef struct dn__hold {
+/* A subscription on the bus: the match rule of a held name. */
+typedef struct dn__subscription {
         dn__map_entry entry;
         struct dn__rules *rules;
         dn__rule_state state;

@@ -59,9 +59,10 @@ static int end_preparing(dn__topic *topic, int r)
 
         DN__HUB_AUTO_LOCK(hub);
         if (r == 0 && !topic->is_prepared)
-                r = dn__carrier_hold(hub->bus, &topic->name, is_in_table(topic), &topic->hold);
+                r = dn__carrier_subscribe(hub->bus, &topic->name, is_in_table(topic),
+                                          &topic->subscription);
         else
-                dn__carrier_set_counted(hub->bus, topic->hold, is_in_table(topic));
+                dn__carrier_set_counted(hub->bus, topic->subscription, is_in_table(topic));
         topic->is_prepared = topic->is_prepared || r == 0;
         topic->is_preparing = false;
         dn__condition_broadcast(&hub->changed);
@@ -134,7 +135,7 @@ int dn__hold_name(dn__hub *hub, const dn__name *name, dn__topic **ret_topic)
                 r = hold_topic(hub, name, &topic);
         if (r < 0)
                 return r;
-        r = dn__carrier_await(hub->bus, topic->hold, &deadline_us);
+        r = dn__carrier_await(hub->bus, topic->subscription, &deadline_us);
         if (r == DN_NOT_CONNECTED && has_table(topic))
                 r = 0;
         if (r >= 0)

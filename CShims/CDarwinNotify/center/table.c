@@ -92,7 +92,7 @@ static void adopt(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED
         topic->generation = dn__slot_get_generation(slot);
         dn__topic_set_slot(topic, slot);
         (void)dn__topic_hand_one(topic, false);
-        dn__carrier_set_counted(topic->hub->bus, topic->hold, true);
+        dn__carrier_set_counted(topic->hub->bus, topic->subscription, true);
 }
 
 bool dn__table_take_slot(dn__topic *topic, uint64_t deadline_us)
@@ -150,7 +150,7 @@ static void leave_slot(dn__topic *topic) DN__HUB_LOCKED
                 dn__topic_hand_missed(topic);
                 dn__topic_set_slot(topic, NULL);
         }
-        dn__carrier_set_counted(topic->hub->bus, topic->hold, false);
+        dn__carrier_set_counted(topic->hub->bus, topic->subscription, false);
 }
 
 static void switch_tables(dn__hub *hub, dn__region *from, dn__region *to)

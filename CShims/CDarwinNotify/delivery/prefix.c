@@ -40,7 +40,7 @@ static int use(dn__hub *hub, dn__prefix_counts *counts) DN__HUB_LOCKED
                 dn__ring_follow(counts->region);
                 hub->prefix_counts = counts;
                 DN__LIST_EACH(dn__topic, topic, &hub->prefixes, prefix_link)
-                        dn__carrier_set_counted(hub->bus, topic->hold, true);
+                        dn__carrier_set_counted(hub->bus, topic->subscription, true);
                 return 1;
         }
         if (is_here && !hub->prefix_counts)

@@ -146,7 +146,7 @@ static void drop(dn__topic *topic) DN__HUB_LOCKED
                 free(DN__TAKE(hub->prefix_counts));
         }
         dn__map_remove(&hub->topics, &topic->entry);
-        dn__carrier_release(hub->bus, topic->hold);
+        dn__carrier_unsubscribe(hub->bus, topic->subscription);
         dn__topic_unref(topic);
 }
 
@@ -193,7 +193,7 @@ void dn__topic_release(dn__topic *topic)
         if (--topic->n_holds > 0)
                 return;
         let_go(topic);
-        if (topic->is_refused || !topic->hold)
+        if (topic->is_refused || !topic->subscription)
                 drop(topic);
         else
                 keep_idle(topic);

@@ -80,7 +80,8 @@ typedef struct dn__topic {
         bool is_refused DN__HUB_GUARDED; /* the bus refused its rule; is not kept idle */
         bool is_preparing DN__HUB_GUARDED;
         bool is_prepared DN__HUB_GUARDED; /* false if local, or not yet prepared */
-        dn__hold *hold; /* of the bus; set once prepared, then constant; NULL: there is none */
+        dn__subscription *subscription; /* on the bus; set once prepared, then constant; NULL:
+                                         * there is none */
         dn__link queues DN__HUB_GUARDED; /* in order of creation */
         uint64_t sequence DN__HUB_GUARDED; /* of the last post in the queues; starts at 1 */
         uint64_t generation DN__HUB_GUARDED; /* how much of the slot is in the queues */

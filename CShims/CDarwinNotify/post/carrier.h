@@ -11,8 +11,8 @@
 
 typedef struct dn__carrier dn__carrier;
 
-/* What a carrier keeps for a name whose posts it brings. Only that carrier knows what it is. */
-typedef struct dn__hold dn__hold;
+/* What a carrier keeps for a name whose posts it receives; opaque to everyone else. */
+typedef struct dn__subscription dn__subscription;
 
 /* How long posts may still wait when their carrier closes. */
 #define DN__CLOSE_TIMEOUT_US UINT64_C(1000000)
@@ -39,16 +39,17 @@ typedef struct dn__carrier_ops {
         /* Brings posts on a thread of its own from now on. Idempotent. Returns as `start`. */
         int (*use_own_thread)(dn__carrier *carrier);
 
-        /* Requests the posts of a name. `is_counted`: this process holds it in its table. Returns 0
-         * or -ENOMEM. */
-        int (*hold)(dn__carrier *carrier, const dn__name *name, bool is_counted,
-                    dn__hold **ret_hold);
+        /* Subscribes to the posts of a name. `is_counted`: this process holds it in its table.
+         * Returns 0 or -ENOMEM. */
+        int (*subscribe)(dn__carrier *carrier, const dn__name *name, bool is_counted,
+                         dn__subscription **ret_subscription);
         /* Notes that the table counts a name now, or no longer. */
-        void (*set_counted)(dn__carrier *carrier, dn__hold *hold, bool is_counted);
+        void (*set_counted)(dn__carrier *carrier, dn__subscription *subscription, bool is_counted);
         /* Waits until the posts of a name arrive. Returns 0; DN_NOT_CONNECTED if they do not yet
          * but will; -ENOBUFS if they never will. */
-        int (*await)(dn__carrier *carrier, const dn__hold *hold, uint64_t *deadline_us);
-        void (*release)(dn__carrier *carrier, dn__hold *hold);
+        int (*await)(dn__carrier *carrier, const dn__subscription *subscription,
+                     uint64_t *deadline_us);
+        void (*unsubscribe)(dn__carrier *carrier, dn__subscription *subscription);
 
         /* Sets the table that the process is in. Call before the table's first post, and before its
          * names are held. If the carrier then has to ask the bus for more, the sink learns that
@@ -108,30 +109,36 @@ static inline int dn__carrier_use_own_thread(dn__carrier *carrier)
         return carrier->ops->use_own_thread ? carrier->ops->use_own_thread(carrier) : 0;
 }
 
-static inline int dn__carrier_hold(dn__carrier *carrier, const dn__name *name, bool is_counted,
-                                   dn__hold **ret_hold)
+static inline int dn__carrier_subscribe(dn__carrier *carrier, const dn__name *name, bool is_counted,
+                                        dn__subscription **ret_subscription)
 {
-        *ret_hold = NULL;
-        return carrier->ops->hold ? carrier->ops->hold(carrier, name, is_counted, ret_hold) : 0;
+        *ret_subscription = NULL;
+        if (!carrier->ops->subscribe)
+                return 0;
+        return carrier->ops->subscribe(carrier, name, is_counted, ret_subscription);
 }
 
-/* There is no hold before dn__carrier_hold(), nor from a carrier that has nothing to do. */
-static inline void dn__carrier_set_counted(dn__carrier *carrier, dn__hold *hold, bool is_counted)
+/* `subscription` is NULL before dn__carrier_subscribe(), and always if the carrier has nothing to
+ * do. */
+static inline void dn__carrier_set_counted(dn__carrier *carrier, dn__subscription *subscription,
+                                           bool is_counted)
 {
-        if (hold)
-                carrier->ops->set_counted(carrier, hold, is_counted);
+        if (subscription)
+                carrier->ops->set_counted(carrier, subscription, is_counted);
 }
 
-static inline int dn__carrier_await(dn__carrier *carrier, const dn__hold *hold,
+static inline int dn__carrier_await(dn__carrier *carrier, const dn__subscription *subscription,
                                     uint64_t *deadline_us)
 {
-        return hold ? carrier->ops->await(carrier, hold, deadline_us) : DN_NOT_CONNECTED;
+        if (!subscription)
+                return DN_NOT_CONNECTED;
+        return carrier->ops->await(carrier, subscription, deadline_us);
 }
 
-static inline void dn__carrier_release(dn__carrier *carrier, dn__hold *hold)
+static inline void dn__carrier_unsubscribe(dn__carrier *carrier, dn__subscription *subscription)
 {
-        if (hold)
-                carrier->ops->release(carrier, hold);
+        if (subscription)
+                carrier->ops->unsubscribe(carrier, subscription);
 }
 
 static inline void dn__carrier_set_region(dn__carrier *carrier, uint64_t region_id)

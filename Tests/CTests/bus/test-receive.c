@@ -17,7 +17,7 @@ static void begin(lone_carrier *self)
         test_wire_interface("N", interface);
         lone_open(self, &dn__wire_darwin, NULL);
         lone_start(self);
-        lone_hold(self, "N");
+        lone_subscribe(self, "N");
 }
 
 TEST_ON_BUS(aSignalBecomesAPostOfItsSender)
@@ -142,7 +142,7 @@ TEST_ON_BUS(aPostDoesNotOvertakeAnEarlierOneWhoseSenderWasUnknown)
         test_wire_interface(name, interface);
         lone_open(&self, &dn__wire_darwin, NULL);
         lone_start(&self);
-        lone_hold(&self, name);
+        lone_subscribe(&self, name);
         for (int i = 0; i < 3; i++) /* each sender is new */
                 post_twice(&self, bus, name);
         lone_close(&self);
@@ -161,7 +161,7 @@ TEST_ON_BUS(aPostOfASenderThatHasGoneMakesTheTableBeLookedAt)
         test_wire_interface(name, interface);
         lone_open(&self, &dn__wire_darwin, NULL);
         lone_start(&self);
-        lone_hold(&self, name);
+        lone_subscribe(&self, name);
         dbus = dn__dbus_of(self.carrier);
         WAIT_UNTIL(self.n_missed > 0); /* of the new connection */
         peer = test_peer_open(test_bus_address(bus));

@@ -99,7 +99,7 @@ TEST_ON_BUS(queuedPostsOfANameAreNumbered)
         test_bus_begin();
         lone_open(&self, &dn__wire_distributed, NULL);
         lone_start(&self);
-        lone_hold(&self, "N");
+        lone_subscribe(&self, "N");
         for (int i = 0; i < 3; i++)
                 CHECK_EQ(lone_post(&self, "N", true), 0);
         WAIT_UNTIL_EQ(self.n_posts, 3);

@@ -26,7 +26,7 @@ TEST_ON_BUS(theNextConnectionHasTheRulesOfTheOneThatWasLost)
 
         lone_open(&self, &dn__wire_darwin, NULL);
         lone_start(&self);
-        lone_hold(&self, "N");
+        lone_subscribe(&self, "N");
         test_bus_kill(bus);
         WAIT_UNTIL_EQ(self.n_changes, 2);
         CHECK(!dn__carrier_get_status(self.carrier).is_connected);

@@ -91,7 +91,7 @@ TEST_ON_BUS(aNameThatIsHeldAgainBeyondTheTableIsHeardFromTheBus)
         (void)tally_observe(dn_center_darwin(), "N", &(tally){0});
         CHECK_EQ(statistic(DN_STATISTIC_TABLES), 0);
         DN__HUB_AUTO_LOCK(hub);
-        CHECK(!dn__topic_find(hub, &name)->hold->is_counted);
+        CHECK(!dn__topic_find(hub, &name)->subscription->is_counted);
 }
 #endif
 
