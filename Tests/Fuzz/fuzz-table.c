@@ -157,7 +157,7 @@ static void step(state *state, fuzz_input *input)
                 release(state, who, name);
                 break;
         case 4:
-                dn__region_clear_moved((dn__region *)region, dn__region_get_moved(region));
+                dn__region_clear_stale((dn__region *)region, dn__region_get_stale_count(region));
                 (void)dn__region_process_is_alive(region, (unsigned)name);
                 break;
         case 5:

@@ -126,16 +126,16 @@ static void post_inside(dn__hub *hub, dn__post *post)
         dn__hub_unlock_and_run(hub);
 }
 
-/* The table was left: a process that has already left it does not see the count there. Our own
+/* The table is stale: a process that has already moved does not see the count there. Our own
  * observers have heard of the post. */
 static void count_again(dn__hub *hub, dn__post *post)
 {
-        uint64_t left_id = post->region_id;
+        uint64_t stale_id = post->region_id;
         const dn__region *region;
         dn__topic *topic;
 
         dn__table_look(hub, false);
-        if (atomic_load(&hub->member.region)->id == left_id)
+        if (atomic_load(&hub->member.region)->id == stale_id)
                 return;
         post->generation = 0;
         (void)hub->direct->ops->post(hub->direct, post);

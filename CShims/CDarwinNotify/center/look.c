@@ -2,10 +2,10 @@
  *
  *   - before a post or a registration, if the last look was 5 seconds ago;
  *   - before each post while it has no table: it may have looked while the file was gone, and
- *     without a table no mark tells it to look again;
- *   - before a registration, if it has no entry or its table is marked as left;
+ *     without a table nothing tells it that the table is stale;
+ *   - before a registration, if it has no entry or its table is stale;
  *   - when a bus is found, or a signal comes from another table;
- *   - when it is rung in a table that is marked, or finds the mark after a post (darwin.c);
+ *   - when it is rung in a stale table, or finds the table stale after a post (darwin.c);
  *   - every 5 seconds while it has an entry and no bus. */
 #include <errno.h>
 #include <string.h>
@@ -32,7 +32,7 @@ void dn__table_look_if_due(dn__hub *hub, bool wants_entry)
 {
         const dn__region *region = atomic_load(&hub->member.region);
         bool is_enough = region && (!wants_entry || (dn__region_has_entry(region) &&
-                                                     !dn__region_was_left(region)));
+                                                     !dn__region_is_stale(region)));
 
         if (!is_enough || get_age_ms(hub) >= LOOK_MS)
                 dn__table_look(hub, wants_entry);

@@ -33,13 +33,13 @@ static int set_state(dn__hub *hub, const dn__name *name, uint64_t state)
         return 0;
 }
 
-/* Processes that have left the table do not see a state that is set there. */
+/* Processes that have moved do not see a state that is set in a stale table. */
 static int set_state_everywhere(dn__hub *hub, const dn__name *name, uint64_t state)
 {
         const dn__region *region = atomic_load(&hub->member.region);
         int r = set_state(hub, name, state);
 
-        if (r < 0 || !dn__region_was_left(region))
+        if (r < 0 || !dn__region_is_stale(region))
                 return r;
         dn__table_look(hub, false);
         return set_state(hub, name, state);

@@ -34,7 +34,7 @@ static int read_statistic(dn__hub *hub, int statistic, uint64_t *ret_value)
 {
         dn__carrier_status status = dn__carrier_get_status(hub->bus);
         const dn__region *region = atomic_load(&hub->member.region);
-        bool has_table = dn__region_has_entry(region) && !dn__region_was_left(region);
+        bool has_table = dn__region_has_entry(region) && !dn__region_is_stale(region);
         uint64_t values[] = {
                 [DN_STATISTIC_OBSERVERS] = atomic_load(&hub->n_observers),
                 [DN_STATISTIC_NAMES] = count_names(hub),

@@ -6,22 +6,23 @@
  * (look.c). Between processes that are connected to a bus, the bus carries what the table misses
  * until then.
  *
- * A process that finds another table marks the old one and rings all its processes. It reads the
- * old counts a last time, takes its names in the new table, then notifies each of its observers
+ * A process that finds another table sets the old one stale and rings all its processes. It reads
+ * the old counts a last time, takes its names in the new table, then notifies each of its observers
  * once more: an observer of a prefix, once for each name in the new table or the old ones.
  *
  *   poster                        a process that moves
- *     P1  count in the old table    L1  mark the old table
- *     P2  is it marked? then look,  L2  read the old counts
+ *     P1  count in the old table    L1  set the old table stale
+ *     P2  is it stale? then look,   L2  read the old counts
  *         move, count again         L3  take the names in the new table
  *     P3  send the signal           L4  notify once more
  *                                   L5  look again, once the bus has the wider rules
  *
- * If P2 finds no mark, P1 came before L1, so L2 reads a count that includes the post. Otherwise
- * the poster finds the new table and counts there, after L3 or before L4; or it finds no table, and
- * only the signal is left, which a native sends on a path that the moving process may not match
- * yet: then L5 finds that the new table is gone, and the process moves again, with another L4.
- * A mark may be wrong: a process that finds its table at its path removes the mark.
+ * If P2 does not find it stale, P1 came before L1, so L2 reads a count that includes the post.
+ * Otherwise the poster finds the new table and counts there, after L3 or before L4; or it finds no
+ * table, and only the signal is left, which a native sends on a path that the moving process may
+ * not match yet: then L5 finds that the new table is gone, and the process moves again, with
+ * another L4.
+ * A table may be set stale by mistake: a process that finds it at its path clears this.
  * Tests/CTests/center/test-table-model.c tries every order of these steps.
  *
  * One thread at a time moves the hub. It takes slots without the hub's lock; meanwhile no other
@@ -157,7 +158,7 @@ static void switch_tables(dn__hub *hub, dn__region *from, dn__region *to)
 {
         if (from) {
                 DN__PROBE(moved, from->id, to->id);
-                dn__region_set_moved(from);
+                dn__region_set_stale(from);
                 dn__ring_all(from);
         }
         dn__hub_lock(hub);
@@ -201,7 +202,7 @@ static bool may_make_table(const move *move)
 
         if (move->wants_entry)
                 return move->is_trying;
-        return (!move->from || dn__region_was_left(move->from)) && n_absences >= N_ABSENCES &&
+        return (!move->from || dn__region_is_stale(move->from)) && n_absences >= N_ABSENCES &&
                (n_absences & (n_absences - 1)) == 0;
 }
 
@@ -209,7 +210,7 @@ static bool may_make_table(const move *move)
  * which the entry is missing. */
 static int find_table(move *move)
 {
-        uint64_t moved = move->from ? dn__region_get_moved(move->from) : 0;
+        uint64_t stale_count = move->from ? dn__region_get_stale_count(move->from) : 0;
         bool may_make = may_make_table(move);
         int r = -ENOENT;
 
@@ -221,7 +222,7 @@ static int find_table(move *move)
                 r = dn__region_find(move->hub->member.scope, move->from, may_make, &move->to);
                 if (r == -EALREADY) {
                         move->to = move->from;
-                        dn__region_clear_moved(move->from, moved);
+                        dn__region_clear_stale(move->from, stale_count);
                         r = 0;
                 }
                 if (r == 0 && move->wants_entry && (may_make || move->to != move->from))

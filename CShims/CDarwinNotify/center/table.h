@@ -33,7 +33,7 @@ uint64_t dn__table_get_retry_us(const dn__hub *hub);
 int dn__table_begin(dn__hub *hub, const char *scope);
 
 /* Looks, unless the last look was less than 5 seconds ago and the hub has what it needs: a table
- * and, with `wants_entry`, an entry there and no mark that the table was left. */
+ * and, with `wants_entry`, an entry in a table that is not stale. */
 void dn__table_look_if_due(dn__hub *hub, bool wants_entry);
 
 /* Looks, on the service thread, because a signal came from another table; at most every 100 ms,

@@ -47,7 +47,7 @@ typedef struct looker {
         struct direct *direct;
         dn__loop *loop;
         const dn__region *current; /* the region whose marks it takes */
-        uint64_t seen_moved;       /* of that region; the last value reported to the sink */
+        uint64_t seen_stale_count; /* of that region; the last value reported to the sink */
         uint64_t n_found;          /* new posts, by this look */
         nap nap;
 } looker;
@@ -115,10 +115,11 @@ static void take_nap(nap *nap)
 
 /* --- Receiving ------------------------------------------------------------------------------- */
 
-/* Reports each move to the sink once: it may take a while until there is another table. */
-static bool is_new_move(const looker *looker, const dn__region *region, uint64_t moved)
+/* The sink learns only once that the table is stale: it may take a while to find another. */
+static bool is_newly_stale(const looker *looker, const dn__region *region, uint64_t stale_count)
 {
-        return moved % 2 && (looker->current != region || looker->seen_moved != moved);
+        return stale_count % 2 &&
+               (looker->current != region || looker->seen_stale_count != stale_count);
 }
 
 static bool is_sleeper(const looker *looker)
@@ -137,7 +138,7 @@ static bool prepare_looker(dn__source *source, dn__wait *wait)
         if (looker->nap.is_due)
                 take_nap(&looker->nap);
         return !region || (!dn__ring_is_marked(region) &&
-                           !is_new_move(looker, region, dn__region_get_moved(region)));
+                           !is_newly_stale(looker, region, dn__region_get_stale_count(region)));
 }
 
 /* Delivers all posts that the table has counted for the name of a slot. */
@@ -160,11 +161,11 @@ static void bring(void *context, size_t slot_index)
 static void take_posts(looker *looker, const dn__region *region)
 {
         const direct *direct = looker->direct;
-        uint64_t moved = dn__region_get_moved(region);
-        bool is_new = is_new_move(looker, region, moved);
+        uint64_t stale_count = dn__region_get_stale_count(region);
+        bool is_new = is_newly_stale(looker, region, stale_count);
 
         looker->current = region;
-        looker->seen_moved = moved;
+        looker->seen_stale_count = stale_count;
         looker->n_found = 0;
         dn__ring_take(region, bring, looker);
         if (looker->n_found)
@@ -196,7 +197,7 @@ static const dn__source_ops source_ops = { prepare_looker, dispatch_looker };
 
 /* --- Posting --------------------------------------------------------------------------------- */
 
-/* If the process has moved since the post was counted, the table before was left. */
+/* If the process has moved since the post was counted, the table that counted it is stale. */
 static int direct_post(dn__carrier *carrier, dn__post *post)
 {
         const direct *direct = DN__CONTAINER(carrier, struct direct, carrier);
@@ -213,7 +214,7 @@ static int direct_post(dn__carrier *carrier, dn__post *post)
         }
         if (slot && post->generation)
                 dn__ring_holders(region, slot);
-        return dn__region_was_left(region) || post->region_id != region->id ? -ESTALE : 0;
+        return dn__region_is_stale(region) || post->region_id != region->id ? -ESTALE : 0;
 }
 
 /* --- The life of a carrier ------------------------------------------------------------------- */

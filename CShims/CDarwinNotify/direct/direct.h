@@ -22,7 +22,7 @@ typedef struct dn__direct_options {
 int dn__direct_new(const dn__direct_options *options, dn__carrier **ret_carrier);
 
 /* Gives the carrier a table in which this process has an entry, or the next one. It is borrowed
- * until the carrier is freed. When it is marked as left, the sink learns that posts may have been
+ * until the carrier is freed. When it becomes stale, the sink learns that posts may have been
  * missed. Any thread. */
 void dn__direct_set_region(dn__carrier *carrier, dn__region *region);
 

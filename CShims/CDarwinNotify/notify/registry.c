@@ -334,13 +334,13 @@ static uint32_t set_state(int number, uint64_t state)
         return status;
 }
 
-/* Processes that have left the table do not see a state that is set there. */
+/* Processes that have moved do not see a state that is set in a stale table. */
 static bool have_moved(void)
 {
         dn__hub *hub = dn__hub_find(dn_center_darwin());
         const dn__region *region = hub ? atomic_load(&hub->member.region) : NULL;
 
-        if (!region || !dn__region_was_left(region))
+        if (!region || !dn__region_is_stale(region))
                 return false;
         dn__table_look(hub, false);
         return atomic_load(&hub->member.region) != region;

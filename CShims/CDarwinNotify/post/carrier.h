@@ -59,7 +59,7 @@ typedef struct dn__carrier_ops {
         /* Takes a post out of the process, starting if needed, or keeps a copy until it can. The
          * carrier through the table counts the post, unless that has been done. Returns 0;
          * DN_NOT_CONNECTED if nobody can be reached at present; -ESTALE if it was counted in a
-         * table that has been left, and must be counted again; or another negative errno if
+         * stale table, and must be counted again; or another negative errno if
          * the post is lost. */
         int (*post)(dn__carrier *carrier, dn__post *post);
 

@@ -204,17 +204,17 @@ static int make(int directory, const char *name)
         return r;
 }
 
-/* As dn__region_set_moved(): a process that only posts may be in it, without a claim. */
-static void mark_as_left(int fd)
+/* As dn__region_set_stale(): a process that only posts may be in it, without a claim. */
+static void set_stale(int fd)
 {
-        const off_t at = offsetof(dn__shm_table, moved);
-        uint64_t moved;
+        const off_t at = offsetof(dn__shm_table, stale_count);
+        uint64_t stale_count;
 
-        if (!is_allowed_size((size_t)at + sizeof(moved)) || !is_table(fd) ||
-            pread(fd, &moved, sizeof(moved), at) != sizeof(moved))
+        if (!is_allowed_size((size_t)at + sizeof(stale_count)) || !is_table(fd) ||
+            pread(fd, &stale_count, sizeof(stale_count), at) != sizeof(stale_count))
                 return;
-        moved += moved % 2 ? 2 : 1;
-        (void)!pwrite(fd, &moved, sizeof(moved), at);
+        stale_count += stale_count % 2 ? 2 : 1;
+        (void)!pwrite(fd, &stale_count, sizeof(stale_count), at);
 }
 
 /* A process that enters it at this moment is in a removed table, and will notice. */
@@ -224,7 +224,7 @@ static void remove_if_unused(int directory, const char *name)
 
         if (fd >= 0 && !dn__claim_is_taken(fd, 0, DN__SHM_N_CLAIMS) &&
             unlinkat(directory, name, 0) == 0)
-                mark_as_left(fd);
+                set_stale(fd);
 }
 
 /* Removes the leftovers of ended processes: tables of other buses and versions, complete or

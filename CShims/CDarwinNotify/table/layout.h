@@ -123,8 +123,8 @@ typedef struct dn__shm_table {
                          * bit for each word of `followers` that ever had a bit set. */
                         _Atomic uint64_t followed;
                         _Atomic uint64_t followers[DN__SHM_HOLDER_WORDS];
-                        /* Odd: a process has found another table (region.c). */
-                        _Atomic uint64_t moved;
+                        /* Odd: the table is stale, since a process has found another (region.c). */
+                        _Atomic uint64_t stale_count;
                         uint64_t reserved;
                         /* One bit for each set in which a slot ever had a name. */
                         _Atomic uint64_t named_sets[DN__SHM_N_SETS / 64];
@@ -173,9 +173,9 @@ static_assert(sizeof(dn__shm_slot) == 704, "part of the format");
 static_assert(offsetof(dn__shm_slot, holders) == 64, "part of the format");
 static_assert(offsetof(dn__shm_slot, name) == 192, "part of the format");
 static_assert(sizeof(dn__shm_process) == 256, "part of the format");
-static_assert(offsetof(dn__shm_table, moved) == offsetof(dn__shm_table, followed) + 8 + 128,
+static_assert(offsetof(dn__shm_table, stale_count) == offsetof(dn__shm_table, followed) + 8 + 128,
               "part of the format");
-static_assert(offsetof(dn__shm_table, named_sets) == offsetof(dn__shm_table, moved) + 16,
+static_assert(offsetof(dn__shm_table, named_sets) == offsetof(dn__shm_table, stale_count) + 16,
               "part of the format");
 static_assert(offsetof(dn__shm_table, blocks) == 384, "part of the format");
 static_assert(sizeof(dn__shm_block) == 64, "part of the format");

@@ -14,8 +14,8 @@
 #include "util/failure.h"
 #include "util/wake.h"
 
-/* How many of the tables that were left stay readable. */
-#define N_LEFT 8
+/* How many stale tables stay readable. */
+#define N_STALE 8
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -236,7 +236,7 @@ static int region_new(const char *path, int fd, dn__region **ret_region)
         return r;
 }
 
-/* Leaves a table with an invalid header as if it were not there. */
+/* A table with an invalid header is abandoned as if it were not there. */
 static bool is_sound(const dn__region *region)
 {
         const dn__shm_header *header = &region->table->header;
@@ -274,32 +274,33 @@ dn__region *dn__region_close(dn__region *region)
         return NULL;
 }
 
-/* The number only grows: after the next move it is another one. */
-void dn__region_set_moved(dn__region *region)
+/* The number only grows, so it is a new one after the next move. */
+void dn__region_set_stale(dn__region *region)
 {
-        uint64_t moved = dn__region_get_moved(region);
+        uint64_t stale_count = dn__region_get_stale_count(region);
 
-        while (!atomic_compare_exchange_weak(&region->table->moved, &moved,
-                                             moved % 2 ? moved + 2 : moved + 1))
+        while (!atomic_compare_exchange_weak(&region->table->stale_count, &stale_count,
+                                             stale_count % 2 ? stale_count + 2 : stale_count + 1))
                 continue;
 }
 
-void dn__region_clear_moved(dn__region *region, uint64_t moved)
+void dn__region_clear_stale(dn__region *region, uint64_t stale_count)
 {
-        if (moved % 2)
-                (void)atomic_compare_exchange_strong(&region->table->moved, &moved, moved + 1);
+        if (stale_count % 2)
+                (void)atomic_compare_exchange_strong(&region->table->stale_count, &stale_count,
+                                                     stale_count + 1);
 }
 
 void dn__region_leave(dn__region *region)
 {
-        dn__region *left = region->previous;
+        dn__region *stale = region->previous;
 
         weigh_anchor(region);
-        for (int i = 1; left && i < N_LEFT; i++)
-                left = left->previous;
+        for (int i = 1; stale && i < N_STALE; i++)
+                stale = stale->previous;
         /* Nobody reads there any longer, except a thread that was stopped at the wrong moment: it
          * finds zeros, or the old table if there is no memory for this. */
-        if (left)
-                (void)mmap(left->table, sizeof(dn__shm_table), PROT_READ | PROT_WRITE,
+        if (stale)
+                (void)mmap(stale->table, sizeof(dn__shm_table), PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }

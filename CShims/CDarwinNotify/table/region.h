@@ -23,8 +23,8 @@ typedef struct dn__region {
         uint64_t id;              /* the table's id, as it was when we mapped it */
         uint64_t owner;           /* written into the owner word of a set */
         dn__wake_target target;   /* of our entry: how others reach the thread that reads it */
-        struct dn__region *previous; /* the region we left for this one; still mapped. Constant once
-                                      * the hub uses this one */
+        struct dn__region *previous; /* the stale one that this one replaces; still mapped. Constant
+                                      * once the hub uses this one */
 } dn__region;
 
 /* Maps the table of `key` (the scope of an address) that the user's processes share. `may_make`:
@@ -57,22 +57,23 @@ dn__region *dn__region_close(dn__region *region);
  * if there are many regions, that of the oldest is cleared. */
 void dn__region_leave(dn__region *region);
 
-/* Returns a number, odd if a process has moved to another table than this one. It may be wrong. */
-static inline uint64_t dn__region_get_moved(const dn__region *region)
+/* Returns a number, odd if the table is stale: a process has found another one. It may be wrong. */
+static inline uint64_t dn__region_get_stale_count(const dn__region *region)
 {
-        return atomic_load(&region->table->moved);
+        return atomic_load(&region->table->stale_count);
 }
 
-static inline bool dn__region_was_left(const dn__region *region)
+static inline bool dn__region_is_stale(const dn__region *region)
 {
-        return dn__region_get_moved(region) % 2;
+        return dn__region_get_stale_count(region) % 2;
 }
 
-/* Notes that this process moves to another table. */
-void dn__region_set_moved(dn__region *region);
+/* Declares the table stale: this process moves to another one. */
+void dn__region_set_stale(dn__region *region);
 
-/* If the number is still `moved`, read before the table was found at its path, makes it even. */
-void dn__region_clear_moved(dn__region *region, uint64_t moved);
+/* Makes the number even if it is still `stale_count`, which was read before the table was found at
+ * its path. */
+void dn__region_clear_stale(dn__region *region, uint64_t stale_count);
 
 /* Returns what identifies this process in its entry. */
 uint64_t dn__region_own_pid(void);

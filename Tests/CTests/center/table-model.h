@@ -12,20 +12,20 @@ enum { MAX_SENT = 2, NO_TABLE = 7, NATIVE = 8 };
 /* The next step of an actor. */
 enum {
         IDLE,
-        READ_MARK, /* looking: */
+        READ_STALE, /* looking: */
         FIND,
         TAKE_BACK,
         MAKE,
         ENTER,
-        MARK, /* moving: */
+        SET_STALE, /* moving: */
         RING_ALL,
         LEAVE,
         HOLD,
         NOTIFY,
         WAKE, /* of an observer: */
-        READ_WOKEN_MARK,
+        READ_WOKEN_STALE,
         COUNT, /* of the poster: */
-        IS_MARKED,
+        IS_STALE,
         COUNT_AGAIN,
         RING_HOLDERS,
         SEND,
@@ -43,7 +43,7 @@ enum {
 /* The rules that can be left out. */
 enum {
         ONCE_MORE = 1, /* an observer that moves is notified */
-        AGAIN = 2,     /* a poster that finds a mark counts again */
+        AGAIN = 2,     /* a poster that finds its table stale counts again */
         TIMER = 4,     /* an observer without a bus looks every 5 seconds */
         ALWAYS = 8,    /* a poster without a table looks before each post */
         DUE = 16,      /* a poster looks if its last look was 5 seconds ago */
@@ -53,7 +53,7 @@ enum {
 typedef struct actor {
         int8_t table, found, counted;
         uint8_t step, next; /* `next`: after a look */
-        uint8_t mark_read, mark_seen, n_seen;
+        uint8_t stale_read, stale_seen, n_seen;
         bool is_stale; /* has not looked since the file changed */
         bool is_old;   /* looked 5 seconds ago */
         bool is_on_bus, is_native, has_answer;
@@ -69,11 +69,11 @@ typedef struct world {
         actor actors[N_ACTORS];
         int8_t file; /* the table at the path */
         uint8_t n_tables;
-        uint8_t marks[N_TABLES], counts[N_TABLES], holders[N_TABLES];
+        uint8_t stale[N_TABLES], counts[N_TABLES], holders[N_TABLES];
         uint8_t owed_by_bus, owed_by_table; /* observers that must be notified */
         uint8_t n_sent;                     /* signals that the bus has not read: */
         uint8_t sent[MAX_SENT];             /* a table, and NATIVE */
-        uint8_t n_removals, n_wrong_marks, n_bus_changes, n_spans, n_kills; /* still to come */
+        uint8_t n_removals, n_wrong_stale, n_bus_changes, n_spans, n_kills; /* still to come */
 } world;
 
 static unsigned left_out;
@@ -98,16 +98,16 @@ static void normalize(world *world)
                 }
                 if (actor->step == IDLE) {
                         actor->found = NONE;
-                        actor->mark_read = actor->next = 0;
+                        actor->stale_read = actor->next = 0;
                 }
         }
 }
 
 #include "worlds.h"
 
-static void set_mark(uint8_t *mark)
+static void set_stale(uint8_t *stale)
 {
-        *mark += *mark % 2 ? 2 : 1;
+        *stale += *stale % 2 ? 2 : 1;
 }
 
 /* --- Steps ------------------------------------------------------------------------------------ */
@@ -115,7 +115,7 @@ static void set_mark(uint8_t *mark)
 static void begin_look(actor *actor, uint8_t next)
 {
         actor->next = next;
-        actor->step = READ_MARK;
+        actor->step = READ_STALE;
         actor->is_stale = actor->is_old = false;
 }
 
@@ -136,7 +136,7 @@ static void file_changes(world *world)
                 world->actors[i].is_stale = true;
 }
 
-/* Those in the table of the maker see its mark; a poster without a table looks. */
+/* Those in the table of the maker see that it is stale; a poster without a table looks. */
 static void file_is_made(world *world, const actor *maker)
 {
         for (unsigned i = 0; i < N_ACTORS; i++) {
@@ -164,7 +164,7 @@ static void enter(world *world, actor *actor, bool is_observer)
         if (is_observer && world->file != actor->found)
                 begin_look(actor, actor->next);
         else if (actor->table != NONE)
-                actor->step = MARK;
+                actor->step = SET_STALE;
         else
                 actor->step = LEAVE;
 }
@@ -188,7 +188,7 @@ static void leave(actor *actor)
         bool moves = actor->table != NONE;
 
         actor->table = actor->found;
-        actor->mark_seen = 0;
+        actor->stale_seen = 0;
         if (!moves)
                 return;
         actor->is_native = false;
@@ -224,8 +224,8 @@ static void step_look(world *world, unsigned i)
         bool is_observer = i < N_OBSERVERS;
 
         switch (actor->step) {
-        case READ_MARK:
-                actor->mark_read = actor->table == NONE ? 0 : world->marks[actor->table];
+        case READ_STALE:
+                actor->stale_read = actor->table == NONE ? 0 : world->stale[actor->table];
                 actor->step = FIND;
                 break;
         case FIND:
@@ -233,8 +233,8 @@ static void step_look(world *world, unsigned i)
                 have_found(actor, is_observer);
                 break;
         case TAKE_BACK:
-                if (actor->mark_read % 2 && world->marks[actor->table] == actor->mark_read)
-                        world->marks[actor->table]++;
+                if (actor->stale_read % 2 && world->stale[actor->table] == actor->stale_read)
+                        world->stale[actor->table]++;
                 actor->step = actor->next;
                 break;
         case MAKE:
@@ -250,8 +250,8 @@ static void step_move(world *world, unsigned i)
         actor *actor = &world->actors[i];
 
         switch (actor->step) {
-        case MARK:
-                set_mark(&world->marks[actor->table]);
+        case SET_STALE:
+                set_stale(&world->stale[actor->table]);
                 actor->step = RING_ALL;
                 break;
         case RING_ALL:
@@ -284,19 +284,19 @@ static void read_count(world *world, unsigned i)
 static void step_observer(world *world, unsigned i)
 {
         actor *actor = &world->actors[i];
-        uint8_t mark;
+        uint8_t stale;
 
         switch (actor->step) {
         case WAKE:
                 read_count(world, i);
-                actor->step = READ_WOKEN_MARK;
+                actor->step = READ_WOKEN_STALE;
                 break;
         default:
-                mark = world->marks[actor->table];
+                stale = world->stale[actor->table];
                 actor->step = IDLE;
-                if (mark % 2 && mark != actor->mark_seen)
+                if (stale % 2 && stale != actor->stale_seen)
                         begin_look(actor, IDLE);
-                actor->mark_seen = mark;
+                actor->stale_seen = stale;
         }
 }
 
@@ -315,13 +315,13 @@ static void step_poster(world *world)
 
         switch (actor->step) {
         case COUNT:
-                actor->step = actor->table == NONE ? SEND : IS_MARKED;
+                actor->step = actor->table == NONE ? SEND : IS_STALE;
                 if (actor->table != NONE)
                         count(world, actor);
                 break;
-        case IS_MARKED:
+        case IS_STALE:
                 actor->step = RING_HOLDERS;
-                if (world->marks[actor->table] % 2 && applies(AGAIN))
+                if (world->stale[actor->table] % 2 && applies(AGAIN))
                         begin_look(actor, COUNT_AGAIN);
                 break;
         case COUNT_AGAIN:
@@ -344,9 +344,9 @@ static void step(world world, unsigned i)
 {
         uint8_t step = world.actors[i].step;
 
-        if (step >= READ_MARK && step <= ENTER)
+        if (step >= READ_STALE && step <= ENTER)
                 step_look(&world, i);
-        else if (step >= MARK && step <= NOTIFY)
+        else if (step >= SET_STALE && step <= NOTIFY)
                 step_move(&world, i);
         else if (i == POSTER)
                 step_poster(&world);

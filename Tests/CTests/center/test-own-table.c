@@ -38,7 +38,7 @@ TEST_NO_BUS(aStateIsAlsoSetInTheTableThatReplacesTheOwn)
         test_bus_use_none();
         int token = add_check(NAME);
 
-        dn__region_set_moved(atomic_load(&dn__hub_find(dn_center_darwin())->member.region));
+        dn__region_set_stale(atomic_load(&dn__hub_find(dn_center_darwin())->member.region));
         CHECK_EQ(dn__table_publish(NAME, &state, false), 0);
         CHECK_EQ(get_state(token), state);
 }

@@ -1,9 +1,9 @@
 /* The rules by which processes stay in one table (center/table.c), in every order of their steps.
  *
  * A model of two observers and a poster, each on a bus or not. Another program removes the file or
- * marks the table without reason; processes lose the bus and find it, and are killed. When nobody
- * can do anything any more, each observer must have been notified since the beginning of each post
- * that it is owed:
+ * sets the table stale without reason; processes lose the bus and find it, and are killed. When
+ * nobody can do anything any more, each observer must have been notified since the beginning of
+ * each post that it is owed:
  *
  *   - over the bus: if both it and the poster were there all the time;
  *   - through the table: if both had looked since the file last changed, or the poster looks now as
@@ -102,9 +102,9 @@ static void disturb(const world *before)
                 reach(&world);
         }
         world = *before;
-        if (world.n_wrong_marks && world.n_tables) {
-                world.n_wrong_marks--;
-                set_mark(&world.marks[world.n_tables - 1]);
+        if (world.n_wrong_stale && world.n_tables) {
+                world.n_wrong_stale--;
+                set_stale(&world.stale[world.n_tables - 1]);
                 reach(&world);
         }
         for (unsigned i = 0; before->n_kills && i < N_ACTORS; i++)
@@ -207,7 +207,7 @@ static void be_there(world *world, unsigned i)
 /* A bit of `there` for each process. */
 typedef struct scenario {
         unsigned there;
-        uint8_t n_removals, n_spans, n_kills, n_bus_changes, n_wrong_marks, n_posts;
+        uint8_t n_removals, n_spans, n_kills, n_bus_changes, n_wrong_stale, n_posts;
         bool has_one; /* observer, not two */
 } scenario;
 
@@ -221,7 +221,7 @@ static world make_world(const scenario *scenario, unsigned on_bus)
         world.n_spans = scenario->n_spans;
         world.n_kills = scenario->n_kills;
         world.n_bus_changes = scenario->n_bus_changes;
-        world.n_wrong_marks = scenario->n_wrong_marks;
+        world.n_wrong_stale = scenario->n_wrong_stale;
         for (unsigned i = 0; i < N_ACTORS; i++) {
                 actor *actor = &world.actors[i];
 
@@ -268,7 +268,7 @@ static const scenario remove_once = { .there = EVERYBODY, .n_removals = 1, .n_sp
 static const scenario remove_twice = { .there = EVERYBODY, .n_removals = 2 };
 static const scenario remove_and_kill = { .there = EVERYBODY, .n_removals = 1, .n_kills = 1 };
 static const scenario register_and_kill = { .there = FIRST, .n_removals = 1, .n_kills = 1 };
-static const scenario mark_wrongly = { .there = EVERYBODY, .n_removals = 1, .n_wrong_marks = 1 };
+static const scenario set_wrongly = { .there = EVERYBODY, .n_removals = 1, .n_wrong_stale = 1 };
 static const scenario change_busses = { .there = EVERYBODY, .n_removals = 1, .n_bus_changes = 1 };
 
 /* The first table is removed. One observer, which is not on the bus yet, finds the other one's when
@@ -319,9 +319,9 @@ TEST_NO_BUS(noPostIsLostWhenAProcessLosesOrFindsTheBus)
         CHECK_EQ(try_all(find_the_bus_and_remove_again(), 0), 0);
 }
 
-TEST_NO_BUS(aWrongMarkLosesNothing)
+TEST_NO_BUS(aTableSetStaleByMistakeLosesNothing)
 {
-        CHECK_EQ(try_mixtures(mark_wrongly, 0), 0);
+        CHECK_EQ(try_mixtures(set_wrongly, 0), 0);
 }
 
 static size_t try_without(unsigned rule)

@@ -73,7 +73,7 @@ static void post_until_both_have_moved(test_child *a, test_child *b)
         }
 }
 
-/* Of the tables that were left, some stay mapped for threads that are late. */
+/* Some stale tables stay mapped for threads that are late. */
 TEST_NO_BUS(neitherDescriptorsNorMappingsGrowInTenTables)
 {
         test_bus_use_none();
@@ -124,7 +124,7 @@ TEST_NO_BUS(aProcessThatPostsOnceMakesNoTable)
 }
 
 /* With a bus nobody looks without a reason. */
-TEST(aWrongMarkIsTakenBack)
+TEST(aTableSetStaleByMistakeIsUsedAgain)
 {
         static tally seen;
         test_bus *bus = test_bus_begin();
@@ -132,14 +132,14 @@ TEST(aWrongMarkIsTakenBack)
         tally_observe(dn_center_darwin(), "N", &seen);
         test_child *child = spawn_member("M");
         AUTO_REGION *region = enter_table(test_bus_address(bus));
-        dn__region_set_moved(region);
+        dn__region_set_stale(region);
         dn__ring_all(region);
-        WAIT_UNTIL(!dn__region_was_left(region));
+        WAIT_UNTIL(!dn__region_is_stale(region));
         CHECK(has_table(child));
-        dn__region_set_moved(region);
+        dn__region_set_stale(region);
         post_ok(dn_center_darwin(), "M");
         WAIT_UNTIL_EQ(posts_of(child), 1);
-        CHECK(!dn__region_was_left(region));
+        CHECK(!dn__region_is_stale(region));
         post_by(child, "N");
         WAIT_UNTIL_EQ(seen.n_posts, 1);
         end_member(child);
@@ -164,7 +164,7 @@ static void check_that_a_poster_finds_the_next_table(bool has_table_before)
         end_member(observer);
 }
 
-TEST_NO_BUS(aPosterThatHasJustLookedSeesTheMark)
+TEST_NO_BUS(aPosterThatHasJustLookedSeesThatItsTableIsStale)
 {
         check_that_a_poster_finds_the_next_table(true);
 }
@@ -174,7 +174,7 @@ TEST_NO_BUS(aPosterWithoutATableLooksBeforeEachPost)
         check_that_a_poster_finds_the_next_table(false);
 }
 
-/* Nobody marks the first table. */
+/* Nobody sets the first table stale. */
 TEST_NO_BUS(aPosterThatWasLeftBehindAloneLooksAfterFiveSeconds)
 {
         test_bus_use_none();
@@ -317,7 +317,7 @@ TEST_NO_BUS(aPostThatIsCountedAgainIsHeardOnceByItsOwnProcess)
         test_bus_use_none();
         tally_observe(dn_center_darwin(), "N", &seen);
         remove_table();
-        dn__region_set_moved(atomic_load(&dn__hub_find(dn_center_darwin())->member.region));
+        dn__region_set_stale(atomic_load(&dn__hub_find(dn_center_darwin())->member.region));
         post_ok(dn_center_darwin(), "N");
         CHECK(is_there());
         post_ok(dn_center_darwin(), "N");

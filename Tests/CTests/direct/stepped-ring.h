@@ -63,9 +63,9 @@ static long pretend(long number, const volatile void *word, int operation, uint3
 #define dn__region_find model_region_find
 #define dn__region_enter model_region_enter
 #define dn__region_reserve model_region_reserve
-#define dn__region_set_moved model_region_set_moved
+#define dn__region_set_stale model_region_set_stale
 #define dn__region_own_pid model_region_own_pid
-#define dn__region_clear_moved model_region_clear_moved
+#define dn__region_clear_stale model_region_clear_stale
 #define dn__region_leave model_region_leave
 #define dn__region_process_is_alive model_region_process_is_alive
 #include "direct/ring.c"

@@ -56,17 +56,17 @@ TEST_NO_BUS(theSecondOfTwoMakersHasTheTableOfTheFirst)
         CHECK(is_at_path(region));
 }
 
-TEST_NO_BUS(aMarkThatWasSetAgainIsNotTakenBack)
+TEST_NO_BUS(aTableSetStaleAgainStaysStale)
 {
         AUTO_REGION *region = open_region("key");
 
-        dn__region_set_moved(region);
-        uint64_t moved = dn__region_get_moved(region);
-        dn__region_set_moved(region);
-        dn__region_clear_moved(region, moved);
-        CHECK(dn__region_was_left(region));
-        dn__region_clear_moved(region, dn__region_get_moved(region));
-        CHECK(!dn__region_was_left(region));
+        dn__region_set_stale(region);
+        uint64_t stale_count = dn__region_get_stale_count(region);
+        dn__region_set_stale(region);
+        dn__region_clear_stale(region, stale_count);
+        CHECK(dn__region_is_stale(region));
+        dn__region_clear_stale(region, dn__region_get_stale_count(region));
+        CHECK(!dn__region_is_stale(region));
 }
 
 /* Until then its holds are those of the process before. */

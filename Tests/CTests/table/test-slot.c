@@ -78,11 +78,11 @@ TEST_NO_BUS(aSlotWithoutATagHasNoName)
 static void *leave_often(void *region)
 {
         for (int i = 0; i < N_MOVES; i++)
-                dn__region_set_moved(region);
+                dn__region_set_stale(region);
         return NULL;
 }
 
-/* The number is odd while a table counts as left. */
+/* The number is odd while a table is stale. */
 TEST_NO_BUS(eachMoveOfTwoThreadsIsCounted)
 {
         AUTO_REGION *region = open_region("key");
@@ -90,7 +90,7 @@ TEST_NO_BUS(eachMoveOfTwoThreadsIsCounted)
 
         (void)leave_often(region);
         pthread_join(thread, NULL);
-        CHECK_EQ(dn__region_get_moved(region), 4 * N_MOVES - 1);
+        CHECK_EQ(dn__region_get_stale_count(region), 4 * N_MOVES - 1);
 }
 
 TEST_NO_BUS(namesWithTheSameHashAreDistinct)

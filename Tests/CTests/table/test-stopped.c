@@ -85,9 +85,9 @@ static void close_in_step(const int *fd)
 #define dn__region_enter steps_region_enter
 #define dn__region_close steps_region_close
 #define dn__region_reserve steps_region_reserve
-#define dn__region_set_moved steps_region_set_moved
+#define dn__region_set_stale steps_region_set_stale
 #define dn__region_own_pid steps_region_own_pid
-#define dn__region_clear_moved steps_region_clear_moved
+#define dn__region_clear_stale steps_region_clear_stale
 #define dn__region_leave steps_region_leave
 #define dn__region_process_is_alive steps_region_process_is_alive
 #define dn__slot_find steps_slot_find
@@ -120,7 +120,7 @@ static void enter_and_leave(void)
         if (region_open(key, &region) < 0)
                 return;
         (void)hold(region, "N");
-        dn__region_set_moved(region);
+        dn__region_set_stale(region);
         dn__region_leave(region);
         (void)dn__region_close(region);
 }
