@@ -133,17 +133,25 @@ class Crew:
             time.sleep(0.2)
 
     def await_reach(self, poster):
-        """Posts until everybody is back on the bus, which is all that processes in two tables have
-        in common. Only the fence counts: older posts may still arrive."""
+        """Posts until everybody shares a table with the poster or is back on its bus. Only the fence
+        counts: older posts may still arrive. Everybody must hear two in succession: who moves to
+        the next table is called once more for each name, which looks like a fence."""
+        n_reached = 0
+
         def count():
             return [self.board.count(worker.slot, FENCE, "n_calls")
                     for worker in self.of("count", "notice")]
-        before = count()
 
         def is_heard():
+            nonlocal n_reached
+            before = count()
             self.order(poster, ONLY_FENCE)
-            time.sleep(0.1)
-            return all(now > then for now, then in zip(count(), before))
+            until = time.monotonic() + 1
+            while not (is_by_all := all(now > then for now, then in zip(count(), before))) and (
+                    time.monotonic() < until):
+                time.sleep(0.005)
+            n_reached = n_reached + 1 if is_by_all else 0
+            return n_reached == 2
 
         def is_read():
             for writer in self.of("pass"):
@@ -192,9 +200,10 @@ class Crew:
                         lambda: f"{worker} does not obey")
 
     def set_moves(self, n_moves):
-        """A bus that stood still may have many signals of a table that an observer was never in."""
+        """After a move each signal of another table counts, even for a post that was heard before:
+        a bus that stood still in a flood may have 80,000."""
         self.n_moves = n_moves
-        self.board.set_for_all("n_moves", n_moves * (1 if self.ground.kind == "none" else 1000))
+        self.board.set_for_all("n_moves", n_moves * (1 if self.ground.kind == "none" else 20000))
 
     def count_move(self):
         self.set_moves(self.n_moves + 1)

@@ -39,8 +39,10 @@ class Ground:
         address, self.runtime = (self.process.stdout.readline().strip() for _ in range(2))
         self.env = {key: value for key, value in os.environ.items()
                     if not key.startswith(("DBUS_", "DARWIN_NOTIFY"))}
+        # With an arena for each of many threads, each keeps as much as it once had at a time: that
+        # grows for long, and looks like a leak.
         self.env.update(HOME=str(self.folder), XDG_RUNTIME_DIR=self.runtime,
-                        DBUS_SESSION_BUS_ADDRESS=address)
+                        DBUS_SESSION_BUS_ADDRESS=address, MALLOC_ARENA_MAX="1")
         if kind == "none":
             self.env["DARWIN_NOTIFY_BUS"] = "none"
         self.history = None
