@@ -137,6 +137,9 @@ static void run_report(void *argument)
         dn__calls *calls = service->origin;
         name_report report = { .handler = &service->handler };
 
+        /* A forked child may have inherited the work in one of the host's queues. */
+        if (!dn__calls_are_current(calls))
+                return;
         for (bool goes_on = false; take_change(service, goes_on, &report.has_name); goes_on = true)
                 (void)dn__host_handle(run_name_changed, &report);
         dn__service_unref(service);

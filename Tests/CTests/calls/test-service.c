@@ -365,7 +365,7 @@ TEST_ON_BUS(servicesOfOneObjectPathAreRefused)
         dn_service_close(other);
 }
 
-static _Atomic unsigned n_asked, n_cancelled, n_ended;
+static _Atomic unsigned n_asked, n_cancelled, n_ended, n_destroyed;
 static dn_request *_Atomic asked;
 
 static void count_request(dn_request *request, const dn_request_info *info, void *context)
@@ -382,6 +382,15 @@ static void count_cancel(uint64_t id, void *context)
 static void count_end(const dn_outcome *outcome, void *context)
 {
         n_ended++;
+}
+
+static void ignore_change(bool has_name, void *context)
+{
+}
+
+static void count_destroy(void *context)
+{
+        n_destroyed++;
 }
 
 /* A forked child inherits what waits in a queue of the host. */
@@ -424,6 +433,23 @@ TEST_ON_BUS(forkedChildRunsNoHandlerOfItsParent)
         CHECK_EQ(dn_request_answer(asked, NULL), -ECANCELED);
         dn_call_unref(call);
         dn_service_close(service);
+}
+
+/* The report of the name is the last to use the service. */
+TEST_ON_BUS(forkedChildDestroysNoServiceOfItsParent)
+{
+        const dn_service_handler handler = {
+                .invoke = count_request, .name_changed = ignore_change, .destroy = count_destroy
+        };
+        const dn_service_plan plan = {.name = SERVICE, .kinds = all_kinds};
+        const dn_executor executor = {.enqueue = keep_work};
+        dn_service *service;
+
+        test_bus_begin();
+        CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, &executor, &service), 0);
+        WAIT_UNTIL(is_kept);
+        dn_service_close(service);
+        run_kept_work_after_a_fork(&n_destroyed);
 }
 
 TEST_ON_BUS(forkedChildLeavesItsParentsRequestsAlone)
