@@ -21,16 +21,20 @@ void dn__pending_deinit(dn__pending *pending)
         dn__map_deinit(&pending->by_name);
 }
 
+/* Returns how much a post counts for the limit. */
+static size_t weigh(const dn__post *post)
+{
+        return sizeof(dn__pending_post) + dn__post_count_bytes(post) +
+               dn__dict_get_bytes(post->body.user_info);
+}
+
 static dn__pending_post *pending_post_new(const dn__post *post)
 {
-        size_t n_bytes = dn__post_count_bytes(post);
-        dn__pending_post *waiting = malloc(sizeof(*waiting) + n_bytes);
+        dn__pending_post *waiting = malloc(sizeof(*waiting) + dn__post_count_bytes(post));
 
         if (!waiting)
                 return NULL;
-        *waiting = (dn__pending_post){
-                .n_bytes = sizeof(*waiting) + n_bytes + dn__dict_get_bytes(post->body.user_info)
-        };
+        *waiting = (dn__pending_post){ .n_bytes = weigh(post) };
         waiting->post = dn__post_copy(post, waiting->bytes);
         waiting->entry = (dn__map_entry){ NULL, post->name.hash, waiting->bytes,
                                           post->name.n_bytes };
@@ -65,7 +69,8 @@ static bool merge(const dn__pending *pending, const dn__post *post)
 static bool is_full(const dn__pending *pending, const dn__post *post)
 {
         return post->is_queued ? pending->n_posts >= DN__PENDING_MAX_QUEUED ||
-                                         pending->n_bytes >= DN__PENDING_MAX_QUEUED_BYTES
+                                         pending->n_bytes + weigh(post) >
+                                                 DN__PENDING_MAX_QUEUED_BYTES
                                : pending->n_posts >= DN__PENDING_MAX;
 }
 

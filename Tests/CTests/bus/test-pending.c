@@ -1,6 +1,9 @@
 /* Names with posts waiting for the bus. */
 #include "bus/pending.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "test.h"
 
 static int add_counted(dn__pending *pending, const char *name, uint64_t region_id,
@@ -80,6 +83,39 @@ TEST_NO_BUS(bytesOfPostsThatHaveLeftDoNotCount)
         dn__pending_take(&pending, dn__pending_first(&pending));
         CHECK_EQ(pending.n_bytes, n_bytes);
         dn__pending_deinit(&pending);
+}
+
+/* Returns a dictionary of nearly the greatest size. */
+static dn_dict *make_large_dict(void)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+        size_t n_bytes = DN_DICT_MAX_BYTES / 8 * 7;
+        void *bytes = calloc(1, n_bytes);
+        dn_dict *dict = NULL;
+
+        dn_dict_builder_set_data(builder, "data", bytes, n_bytes);
+        CHECK_EQ(dn_dict_builder_finish(builder, &dict), 0);
+        free(bytes);
+        return dict;
+}
+
+TEST_NO_BUS(theLastPostStaysBelowTheLimitOfBytes)
+{
+        dn__post post = { .is_queued = true };
+        dn_dict *dict = make_large_dict();
+        dn__pending pending;
+
+        dn__pending_init(&pending);
+        CHECK_EQ(dn__name_init(&post.name, "a", DN__REACH_BEYOND), 0);
+        post.body.user_info = dict;
+        for (int i = 0; i < 4; i++)
+                CHECK_EQ(dn__pending_add(&pending, &post), 0);
+        CHECK_EQ(dn__pending_add(&pending, &post), -ENOBUFS);
+        CHECK(pending.n_bytes <= DN__PENDING_MAX_QUEUED_BYTES);
+        post.body.user_info = NULL; /* there is room for a small one */
+        CHECK_EQ(dn__pending_add(&pending, &post), 0);
+        dn__pending_deinit(&pending);
+        dn_dict_unref(dict);
 }
 
 TEST_MAIN()
