@@ -103,12 +103,11 @@ void dn__topic_set_slot(dn__topic *topic, dn__shm_slot *slot)
         topic->slot = slot;
         if (!counter)
                 return;
-        /* Only the difference of two counts says something. */
-        atomic_fetch_add(&counter->n_uncounted,
-                         before - (slot ? dn__slot_get_generation(slot) : 0));
         if (left)
                 atomic_store(&counter->state, atomic_load(&left->state));
-        dn__counter_set_slot(counter, slot);
+        /* Only the difference of two counts says something. */
+        dn__counter_set_slot(counter, slot,
+                             before - (slot ? dn__slot_get_generation(slot) : 0));
 }
 
 dn__counter *dn__topic_get_counter(dn__topic *topic)
@@ -126,7 +125,7 @@ dn__counter *dn__topic_get_counter(dn__topic *topic)
         else
                 counter = calloc(1, sizeof(*counter));
         if (counter)
-                dn__counter_set_slot(counter, topic->slot);
+                dn__counter_set_slot(counter, topic->slot, 0);
         topic->counter = counter;
         return counter;
 }

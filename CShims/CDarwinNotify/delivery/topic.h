@@ -16,23 +16,38 @@
 /* Until dn_shutdown() a counter is not freed, only reused for another name: readers check later
  * whether it still belongs to the right name. It continues from its old value, never decreasing. */
 typedef struct dn__counter {
-        _Atomic(dn__shm_slot *) slot;  /* NULL: the name is not in shared memory */
+        _Atomic unsigned n_changes; /* of the slot */
+        struct {
+                _Atomic(dn__shm_slot *) slot; /* NULL: the name is not in shared memory */
+                _Atomic uint64_t base;        /* what is added to its generation */
+        } counts[2]; /* the last bit of `n_changes` says which is used; the other may be written */
         _Atomic uint64_t n_uncounted;  /* posts not counted by the slot */
         _Atomic uint64_t state;        /* of a name not in shared memory */
         struct dn__counter *next_free; /* protected by the hub's lock */
 } dn__counter;
 
-/* Returns a number that changes with each post. Async-signal-safe while the table stays mapped. */
+/* Returns a number that changes with each post. Async-signal-safe while the table stays mapped: a
+ * change of the slot that it interrupts does not make it wait. */
 static inline uint64_t dn__counter_get_posts(const dn__counter *counter)
 {
-        const dn__shm_slot *slot = atomic_load(&counter->slot);
+        unsigned n_changes;
+        uint64_t n_posts;
 
-        return atomic_load(&counter->n_uncounted) + (slot ? dn__slot_get_generation(slot) : 0);
+        do {
+                const dn__shm_slot *slot;
+
+                n_changes = atomic_load(&counter->n_changes);
+                slot = atomic_load(&counter->counts[n_changes % 2].slot);
+                n_posts = atomic_load(&counter->counts[n_changes % 2].base) +
+                          (slot ? dn__slot_get_generation(slot) : 0);
+        } while (atomic_load(&counter->n_changes) != n_changes);
+        return atomic_load(&counter->n_uncounted) + n_posts;
 }
 
 static inline _Atomic uint64_t *dn__counter_state_at(dn__counter *counter)
 {
-        dn__shm_slot *slot = atomic_load(&counter->slot);
+        unsigned n_changes = atomic_load(&counter->n_changes);
+        dn__shm_slot *slot = atomic_load(&counter->counts[n_changes % 2].slot);
 
         return slot ? &slot->state : &counter->state;
 }
@@ -53,14 +68,19 @@ static inline void dn__counter_set_state(dn__counter *counter, uint64_t state)
         } while (at != dn__counter_state_at(counter));
 }
 
-/* The previous state becomes that of the slot, if the slot has none. */
-static inline void dn__counter_set_slot(dn__counter *counter, dn__shm_slot *slot)
+/* The previous state becomes that of the slot, if the slot has none. `n_less`: how much smaller the
+ * generation of the slot is than that of the previous one. */
+static inline void dn__counter_set_slot(dn__counter *counter, dn__shm_slot *slot, uint64_t n_less)
 {
         uint64_t state = slot ? atomic_exchange(&counter->state, 0) : 0, none = 0;
+        unsigned n_changes = atomic_load(&counter->n_changes);
+        uint64_t base = atomic_load(&counter->counts[n_changes % 2].base);
 
         if (state)
                 (void)atomic_compare_exchange_strong(&slot->state, &none, state);
-        atomic_store(&counter->slot, slot);
+        atomic_store(&counter->counts[(n_changes + 1) % 2].slot, slot);
+        atomic_store(&counter->counts[(n_changes + 1) % 2].base, base + n_less);
+        atomic_store(&counter->n_changes, n_changes + 1);
 }
 
 /* --- Topics --------------------------------------------------------------------------------- */
