@@ -129,11 +129,10 @@ static void dbus_unsubscribe(dn__carrier *carrier, dn__subscription *subscriptio
         dn__dbus *dbus = DN__CONTAINER(carrier, dn__dbus, carrier);
 
         DN__AUTO_LOCK(&dbus->lock);
-        if (subscription->interface)
-                dn__numbers_forget(&dbus->numbers, subscription->name_hash);
-        else
-                dn__numbers_forget_all(&dbus->numbers);
+        dn__list_append_all(&dbus->rules.wide.numbers, &subscription->numbers);
         dn__rules_remove(&dbus->rules, subscription);
+        if (!dn__rules_bring_all(&dbus->rules))
+                dn__numbers_forget(&dbus->numbers, &dbus->rules.wide.numbers);
         wake_to_send(dbus);
 }
 

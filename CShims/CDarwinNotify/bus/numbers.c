@@ -12,27 +12,27 @@
 
 typedef struct number {
         dn__map_entry entry;
+        dn__link link; /* of a received post: in the list of its rule */
         uint64_t last; /* 0: none yet */
         char key[];
 } number;
 
-/* Forgets the numbers whose key begins with these bytes: finds each from the one before. */
-static void forget_those(dn__map *map, const void *prefix, size_t n_bytes)
+static void forget(dn__map *map, number *number)
+{
+        dn__map_remove(map, &number->entry);
+        dn__list_remove(&number->link);
+        free(number);
+}
+
+/* Finds each number from the one before. */
+static void forget_all(dn__map *map)
 {
         dn__map_entry *next = dn__map_next(map, NULL);
 
         for (dn__map_entry *entry; (entry = next);) {
                 next = dn__map_next(map, entry);
-                if (n_bytes && memcmp(entry->key, prefix, n_bytes) != 0)
-                        continue;
-                dn__map_remove(map, entry);
-                free(DN__CONTAINER(entry, number, entry));
+                forget(map, DN__CONTAINER(entry, number, entry));
         }
-}
-
-static void forget_all(dn__map *map)
-{
-        forget_those(map, NULL, 0);
         dn__map_deinit(map);
 }
 
@@ -52,15 +52,13 @@ static number *add(dn__map *map, uint64_t hash, const void *key, size_t n_bytes)
         return NULL;
 }
 
-/* Returns the last number of a key, or NULL if out of memory. */
-static uint64_t *get(dn__map *map, const void *key, size_t n_bytes)
+/* Returns the number of a key, or NULL if out of memory. */
+static number *get(dn__map *map, const void *key, size_t n_bytes)
 {
         uint64_t hash = dn__hash64(key, n_bytes);
         dn__map_entry *found = dn__map_find(map, hash, key, n_bytes);
-        number *number = found ? DN__CONTAINER(found, struct number, entry)
-                               : add(map, hash, key, n_bytes);
 
-        return number ? &number->last : NULL;
+        return found ? DN__CONTAINER(found, number, entry) : add(map, hash, key, n_bytes);
 }
 
 void dn__numbers_deinit(dn__numbers *numbers)
@@ -71,32 +69,40 @@ void dn__numbers_deinit(dn__numbers *numbers)
 
 uint64_t *dn__numbers_get_last(dn__numbers *numbers, const dn__name *name)
 {
-        return get(&numbers->sent, name->text, name->n_bytes);
+        number *number = get(&numbers->sent, name->text, name->n_bytes);
+
+        return number ? &number->last : NULL;
 }
 
 /* A number that does not continue from the last one starts a new count: the sender has forgotten
  * its earlier posts of the name. */
-uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post)
+uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post, dn__link *list)
 {
         char key[sizeof(uint64_t) + SENDER_MAX_BYTES];
         size_t n_sender_bytes = strlen(post->origin.sender);
-        uint64_t number = post->body.number, *last, n_lost;
+        uint64_t new = post->body.number, n_lost;
+        number *number;
 
-        if (!number || n_sender_bytes > SENDER_MAX_BYTES)
+        if (!new || n_sender_bytes > SENDER_MAX_BYTES)
                 return 0;
         memcpy(key, &post->name.hash, sizeof(uint64_t));
         memcpy(key + sizeof(uint64_t), post->origin.sender, n_sender_bytes);
-        last = get(&numbers->received, key, sizeof(uint64_t) + n_sender_bytes);
-        if (!last)
+        number = get(&numbers->received, key, sizeof(uint64_t) + n_sender_bytes);
+        if (!number)
                 return 0;
-        n_lost = *last && number > *last ? number - *last - 1 : 0;
-        *last = number;
+        n_lost = number->last && new > number->last ? new - number->last - 1 : 0;
+        number->last = new;
+        dn__list_remove(&number->link);
+        dn__list_append(list, &number->link);
         return n_lost;
 }
 
-void dn__numbers_forget(dn__numbers *numbers, uint64_t name_hash)
+void dn__numbers_forget(dn__numbers *numbers, dn__link *list)
 {
-        forget_those(&numbers->received, &name_hash, sizeof(name_hash));
+        number *first;
+
+        while ((first = DN__LIST_FIRST(number, list, link)))
+                forget(&numbers->received, first);
 }
 
 void dn__numbers_forget_all(dn__numbers *numbers)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "post/post.h"
+#include "util/list.h"
 #include "util/map.h"
 
 /* Limit of remembered names and, for received posts, pairs of name and sender: beyond it all are
@@ -11,7 +12,7 @@
 /* All zero: none. Protected by its owner's lock. */
 typedef struct dn__numbers {
         dn__map sent;     /* by name */
-        dn__map received; /* by name hash and sender */
+        dn__map received; /* by name hash and sender; each also in the list of a rule */
 } dn__numbers;
 
 void dn__numbers_deinit(dn__numbers *numbers);
@@ -20,11 +21,12 @@ void dn__numbers_deinit(dn__numbers *numbers);
  * increments it when the next post is sent. NULL if out of memory: posts then have no number. */
 uint64_t *dn__numbers_get_last(dn__numbers *numbers, const dn__name *name);
 
-/* Records the number of a received post. Returns how many posts before it are missing. */
-uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post);
+/* Records the number of a received post, and puts it into the list of the rule that brings the next
+ * one. Returns how many posts before it are missing. */
+uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post, dn__link *list);
 
-/* Forgets the posts received for a name, given by its hash, that is no longer held. */
-void dn__numbers_forget(dn__numbers *numbers, uint64_t name_hash);
+/* Forgets the received posts in a list: its rule brings no more of them. */
+void dn__numbers_forget(dn__numbers *numbers, dn__link *list);
 
 /* Forgets all received posts: another bus gives connections the same names. */
 void dn__numbers_forget_all(dn__numbers *numbers);

@@ -86,6 +86,14 @@ static bool is_accepted(dn__dbus *dbus, verdict verdict) DN__REQUIRES(&dbus->loc
         return verdict == VERDICT_GENUINE;
 }
 
+/* Returns how many posts before one are missing. */
+static uint64_t count_lost(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
+{
+        dn__rule *rule = post->body.number ? dn__rules_find(&dbus->rules, &post->name) : NULL;
+
+        return rule ? dn__numbers_note(&dbus->numbers, post, &rule->numbers) : 0;
+}
+
 /* --- Messages --------------------------------------------------------------------------------- */
 
 static void ignore(dn__dbus *dbus, sd_bus_message *message) DN__REQUIRES(&dbus->lock)
@@ -122,7 +130,7 @@ void dn__dbus_handle(dn__dbus *dbus, sd_bus_message *message)
         if (fits) {
                 note_backlog(dbus, 1);
                 post.origin.is_own = dn__connection_is_own(&dbus->connection, post.origin.sender);
-                post.body.n_lost = dn__numbers_note(&dbus->numbers, &post);
+                post.body.n_lost = count_lost(dbus, &post);
                 is_wanted = is_accepted(dbus, decide(dbus, &post));
                 is_from_elsewhere = is_foreign(dbus, &post);
         } else {

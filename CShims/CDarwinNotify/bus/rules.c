@@ -18,6 +18,7 @@ void dn__rules_init(dn__rules *rules, dn__connection *connection)
 {
         *rules = (dn__rules){ .connection = connection };
         rules->wide.rules = rules;
+        dn__list_init(&rules->wide.numbers);
 }
 
 static void tell_removal(const dn__rule *rule)
@@ -323,7 +324,7 @@ int dn__rules_add(dn__rules *rules, const dn__name *name, bool is_counted, dn__r
                 return -ENOMEM;
         rule->rules = rules;
         rule->is_counted = is_counted;
-        rule->name_hash = name->hash;
+        dn__list_init(&rule->numbers);
         rule->interface = memcpy((char *)(rule + 1), interface, n_bytes + 1);
         rule->entry = dn__map_key(rule->interface, n_bytes);
         if (dn__map_add(&rules->by_interface, &rule->entry) < 0) {
@@ -372,6 +373,23 @@ void dn__rule_set_counted(dn__rule *rule, bool is_counted)
                 return;
         widen(&rule->rules->wide);
         widen(rule);
+}
+
+bool dn__rules_bring_all(const dn__rules *rules)
+{
+        return is_on_bus(&rules->wide);
+}
+
+dn__rule *dn__rules_find(dn__rules *rules, const dn__name *name)
+{
+        char interface[DN__WIRE_INTERFACE_BYTES];
+        dn__map_entry *entry;
+
+        (void)dn__wire_write_interface(rules->connection->wire, name, interface);
+        entry = dn__map_find_text(&rules->by_interface, interface);
+        if (entry)
+                return DN__CONTAINER(entry, dn__rule, entry);
+        return dn__rules_bring_all(rules) ? &rules->wide : NULL;
 }
 
 int dn__rules_get_state(const dn__rules *rules, const dn__rule *rule)

@@ -18,6 +18,7 @@
 #include "bus/connection.h"
 #include "bus/wire.h"
 #include "post/post.h"
+#include "util/list.h"
 #include "util/map.h"
 
 typedef enum dn__rule_state {
@@ -37,8 +38,8 @@ typedef struct dn__subscription {
         sd_bus_slot *call; /* the pending question while ASKED */
         bool is_counted;   /* by the table */
         bool is_exact;     /* what the bus has, or was asked for, covers the plain path only */
-        uint64_t name_hash;
-        char *interface; /* NULL: every name */
+        dn__link numbers;  /* of the posts that it brings: see numbers.h */
+        char *interface;   /* NULL: every name */
 } dn__rule;
 
 /* Protected, like the connection, by its owner's lock. */
@@ -79,6 +80,13 @@ void dn__rules_make_room(dn__rules *rules);
 void dn__rule_set_counted(dn__rule *rule, bool is_counted);
 
 void dn__rules_remove(dn__rules *rules, dn__rule *rule);
+
+/* Returns the rule that brings the posts of a name: its own, else that of every name if it is on the
+ * bus, else NULL. */
+dn__rule *dn__rules_find(dn__rules *rules, const dn__name *name);
+
+/* Returns whether the rule of every name is on the bus. */
+bool dn__rules_bring_all(const dn__rules *rules);
 
 /* Returns 1 if signals of the name arrive, 0 if that is undecided, -ENOBUFS if the bus refuses
  * them. */

@@ -55,6 +55,18 @@ static inline void dn__list_append(dn__link *head, dn__link *link)
         dn__list_insert(head->previous, link);
 }
 
+/* Moves all elements of a list, perhaps the same one, to the end of another. */
+static inline void dn__list_append_all(dn__link *head, dn__link *from)
+{
+        if (from == head || dn__list_is_empty(from))
+                return;
+        from->next->previous = head->previous;
+        from->previous->next = head;
+        head->previous->next = from->next;
+        head->previous = from->previous;
+        dn__list_init(from);
+}
+
 /* Does nothing for an element not in a list. */
 static inline void dn__list_remove(dn__link *link)
 {

@@ -172,6 +172,57 @@ TEST_ON_BUS(postsThatNobodyObservesAreNoGap)
         record_expect(&seen, 1, "com.a\n");
 }
 
+/* Drops an observer, and waits until the rule of its name no longer lingers. */
+static void drop_with_rule(dn_observer *observer, record *seen)
+{
+        uint64_t n_names = count(DN_STATISTIC_NAMES);
+
+        record_drop(observer, seen);
+        WAIT_UNTIL_EQ(count(DN_STATISTIC_NAMES), n_names - 1);
+}
+
+TEST_ON_BUS(aPrefixSeesAGapOfANameWhoseOwnObserverHasGone)
+{
+        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
+        dn_center *center = dn_center_distributed();
+        dn_observer *observer;
+        static record all, one;
+
+        record_observe(center, &(dn_filter){ .prefix = "com." }, &all);
+        observer = record_observe(center, &(dn_filter){ .name = "com.a" }, &one);
+        post_numbered(peer, "com.a", 1);
+        WAIT_UNTIL(all.n_calls == 1 && one.n_calls == 1);
+        drop_with_rule(observer, &one);
+        post_numbered(peer, "com.a", 3);
+        record_expect(&all, 2, "com.a\ncom.a -1\n");
+}
+
+TEST_ON_BUS(namesAndPrefixesSeeAGapOnceAnotherPrefixHasGone)
+{
+        test_peer *peer = test_peer_open(test_bus_address(test_bus_begin()));
+        dn_center *center = dn_center_distributed();
+        dn_observer *com, *org;
+        static record of_com, of_org, one;
+
+        com = record_observe(center, &(dn_filter){ .prefix = "com." }, &of_com);
+        org = record_observe(center, &(dn_filter){ .prefix = "org." }, &of_org);
+        record_observe(center, &(dn_filter){ .name = "com.a" }, &one);
+        post_numbered(peer, "com.a", 1);
+        post_numbered(peer, "org.b", 1);
+        WAIT_UNTIL(one.n_calls == 1 && of_org.n_calls == 1);
+        drop_with_rule(com, &of_com);
+        post_numbered(peer, "com.a", 3);
+        post_numbered(peer, "org.b", 3);
+        record_expect(&of_org, 2, "org.b\norg.b -1\n");
+        drop_with_rule(org, &of_org);
+        post_numbered(peer, "org.b", 4); /* nobody observes it */
+        post_numbered(peer, "com.a", 5);
+        record_expect(&one, 3, "com.a\ncom.a -1\ncom.a -1\n");
+        record_observe(center, &(dn_filter){ .prefix = "org." }, &of_org);
+        post_numbered(peer, "org.b", 6);
+        record_expect(&of_org, 1, "org.b\n");
+}
+
 /* --- The bus ------------------------------------------------------------------------------- */
 
 static void post_number_soon(dn_center *center, int64_t number)

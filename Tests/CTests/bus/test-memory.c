@@ -39,9 +39,10 @@ static void fail_each(bool (*use)(const dn__post *post))
 static bool number(const dn__post *post)
 {
         dn__numbers numbers = {0};
+        dn__link list = {&list, &list};
         bool lacks_memory = !dn__numbers_get_last(&numbers, &post->name);
 
-        CHECK_EQ(dn__numbers_note(&numbers, post), 0); /* without memory, no gap is seen */
+        CHECK_EQ(dn__numbers_note(&numbers, post, &list), 0); /* without memory, no gap is seen */
         dn__numbers_deinit(&numbers);
         return lacks_memory || has_failed;
 }

@@ -40,19 +40,15 @@ TEST_NO_BUS(forgettingAllNumbersTakesNoLongerThanAddingThem)
         dn__numbers_deinit(&numbers);
 }
 
-static dn__post post_of(const char *text, const char *sender, uint64_t number)
+/* Of two rules: one of the name "a", one of all others. */
+static dn__link lists[2] = {{&lists[0], &lists[0]}, {&lists[1], &lists[1]}};
+
+static uint64_t note(dn__numbers *numbers, const char *text, const char *sender, uint64_t number)
 {
         dn__post post = {.origin.sender = sender, .body.number = number};
 
         CHECK_EQ(dn__name_init(&post.name, text, DN__REACH_BEYOND), 0);
-        return post;
-}
-
-static uint64_t note(dn__numbers *numbers, const char *text, const char *sender, uint64_t number)
-{
-        dn__post post = post_of(text, sender, number);
-
-        return dn__numbers_note(numbers, &post);
+        return dn__numbers_note(numbers, &post, &lists[strcmp(text, "a") != 0]);
 }
 
 TEST_NO_BUS(aGapIsTheNumberOfMissingPostsOfANameBySender)
@@ -69,19 +65,36 @@ TEST_NO_BUS(aGapIsTheNumberOfMissingPostsOfANameBySender)
         dn__numbers_deinit(&numbers);
 }
 
-TEST_NO_BUS(namesThatAreNoLongerHeldAreForgotten)
+TEST_NO_BUS(theNumbersOfARuleAreForgotten)
 {
         dn__numbers numbers = {0};
-        dn__post post = post_of("a", ":1.1", 1);
 
         CHECK_EQ(note(&numbers, "a", ":1.1", 1), 0);
         CHECK_EQ(note(&numbers, "b", ":1.1", 1), 0);
-        dn__numbers_forget(&numbers, post.name.hash);
+        dn__numbers_forget(&numbers, &lists[0]);
         CHECK_EQ(note(&numbers, "a", ":1.1", 9), 0);
         CHECK_EQ(note(&numbers, "b", ":1.1", 9), 7);
         dn__numbers_forget_all(&numbers);
         CHECK_EQ(note(&numbers, "b", ":1.1", 90), 0);
         dn__numbers_deinit(&numbers);
+}
+
+TEST_NO_BUS(anotherRuleTakesOverTheNumbersOfOneThatEnds)
+{
+        dn__numbers numbers = {0};
+
+        CHECK_EQ(note(&numbers, "a", ":1.1", 1), 0);
+        CHECK_EQ(note(&numbers, "b", ":1.1", 1), 0);
+        dn__list_append_all(&lists[1], &lists[0]);
+        dn__numbers_forget(&numbers, &lists[0]);
+        CHECK_EQ(note(&numbers, "a", ":1.1", 3), 1);
+        dn__list_append_all(&lists[1], &lists[0]);
+        dn__list_append_all(&lists[1], &lists[1]);
+        dn__numbers_forget(&numbers, &lists[1]);
+        CHECK_EQ(note(&numbers, "a", ":1.1", 5), 0);
+        CHECK_EQ(note(&numbers, "b", ":1.1", 5), 0);
+        dn__numbers_deinit(&numbers);
+        CHECK(dn__list_is_empty(&lists[0]) && dn__list_is_empty(&lists[1]));
 }
 
 TEST_MAIN()
