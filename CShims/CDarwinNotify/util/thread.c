@@ -53,20 +53,26 @@ static void count(threads *threads, int n)
         threads->n_running += (unsigned)n;
 }
 
+/* Lists a thread to be joined, or leaves that to the system. */
+static void add_ended(threads *threads, thread *thread) DN__REQUIRES(&threads->lock)
+{
+        if (threads->are_detached) {
+                (void)pthread_detach(thread->id);
+                free(thread);
+        } else {
+                thread->next = threads->ended;
+                threads->ended = thread;
+        }
+}
+
 /* The last use of the list by this thread: it may be freed afterwards. */
 static void end(thread *thread)
 {
         threads *threads = thread->threads;
         DN__AUTO_LOCK(&threads->lock);
 
-        if (threads->are_detached) {
-                (void)pthread_detach(pthread_self());
-                free(thread);
-        } else {
-                thread->id = pthread_self();
-                thread->next = threads->ended;
-                threads->ended = thread;
-        }
+        thread->id = pthread_self();
+        add_ended(threads, thread);
         threads->n_running--;
         dn__condition_broadcast(&threads->changed);
 }
@@ -107,16 +113,26 @@ static int create(thread *thread)
 
 /* --- Joining ---------------------------------------------------------------------------------- */
 
-static void join_ended(threads *threads, int (*join)(pthread_t id, void **ret_value))
+static void put_back(threads *threads, thread *ended)
 {
         DN__AUTO_LOCK(&threads->lock);
-        for (thread **at = &threads->ended, *ended; (ended = *at);) {
-                if (join(ended->id, NULL) == 0) {
-                        *at = ended->next;
+        add_ended(threads, ended);
+}
+
+/* Without the lock: a destructor of the host on a thread that is joined may start another one. */
+static void join_ended(threads *threads, int (*join)(pthread_t id, void **ret_value))
+{
+        thread *ended, *next;
+
+        dn__lock_acquire(&threads->lock);
+        next = DN__TAKE(threads->ended);
+        dn__lock_release(&threads->lock);
+        while ((ended = next)) {
+                next = ended->next;
+                if (join(ended->id, NULL) == 0)
                         free(ended);
-                } else {
-                        at = &ended->next;
-                }
+                else
+                        put_back(threads, ended);
         }
 }
 
