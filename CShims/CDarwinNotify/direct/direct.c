@@ -174,8 +174,12 @@ static void take_posts(looker *looker, const dn__region *region)
                 direct->options.sink->may_have_missed(direct->options.context);
 }
 
+/* The thread that takes the word away uses the loop, which may be closing, until it releases the
+ * lock. */
 static void end_stay(looker *guest)
 {
+        dn__lock_acquire(&guest->direct->lock);
+        dn__lock_release(&guest->direct->lock);
         dn__loop_dismiss(guest->loop);
         release(guest->direct);
 }
