@@ -178,12 +178,17 @@ static dn__hub *hub_of(const dn_observer *observer)
         return hub && dn__hub_is_current(hub) ? hub : NULL;
 }
 
-/* The center of an observer that outlived it may be closed. */
-static bool is_live(dn_observer *observer)
+/* Keeps the center of an observer open, which may be all that does so. Returns NULL if it is
+ * cancelled: then the center may be closed. */
+static dn_center *keep_center(dn_observer *observer)
 {
-        DN__HUB_AUTO_LOCK(observer->queue->topic->hub);
+        dn__hub *hub = observer->queue->topic->hub;
+        DN__HUB_AUTO_LOCK(hub);
 
-        return !observer->is_cancelled;
+        if (observer->is_cancelled)
+                return NULL;
+        dn__center_retain(hub->center);
+        return hub->center;
 }
 
 /* Posts that the old observer has not received wait in the queue of the new one. */
@@ -198,13 +203,18 @@ int dn_observer_replace(dn_observer *old, const dn_handler *handler, const dn_ex
         };
         dn_observer *observer DN__UNREFS_OBSERVER =
                 handler ? dn__observer_new(handler, &options) : NULL;
+        dn_center *center;
+        int r;
 
-        if (!hub_of(old) || !is_valid(handler) || !is_live(old) ||
-            old->queue->topic->name.is_private)
+        if (!hub_of(old) || !is_valid(handler) || old->queue->topic->name.is_private)
                 return -EINVAL;
-        return observer ? dn__observe_topic(old->queue->topic, observer, executor, old,
-                                            ret_observer)
-                        : -ENOMEM;
+        center = keep_center(old);
+        if (!center)
+                return -EINVAL;
+        r = observer ? dn__observe_topic(old->queue->topic, observer, executor, old, ret_observer)
+                     : -ENOMEM;
+        dn__center_release(center);
+        return r;
 }
 
 /* Delivers everything it has not seen, or else the last post again, as one delivery. */

@@ -1,6 +1,8 @@
 /* Replaces the handler of an observer. */
+#include <dlfcn.h>
 #include <pthread.h>
 
+#include "delivery/hub.h"
 #include "record.h"
 #include "tally.h"
 #include "test-bus.h"
@@ -152,7 +154,82 @@ TEST(everyPostGoesToExactlyOneOfTheHandlers)
                 WAIT_UNTIL_EQ(tallies[i].n_destroyed, 1);
 }
 
-/* Local center: the handlers called, in order. */
+/* --- A center that only its observer keeps open ------------------------------------------------ */
+
+static dn_observer *kept;
+static dn__hub *kept_hub;
+static _Thread_local unsigned n_locks, cancel_before; /* 0: this thread replaces nothing */
+
+static void *cancel_kept(void *argument)
+{
+        dn_observer_cancel(kept);
+        return argument;
+}
+
+/* In another thread, which needs the lock of the hub. */
+static void cancel_elsewhere(void)
+{
+        cancel_before = 0;
+        CHECK_EQ(pthread_join(test_start_thread(cancel_kept, NULL), NULL), 0);
+        /* The first lock is that under which the replacement finds that it is not cancelled. */
+        CHECK(n_locks == 1 || dn__link_is_linked(&kept_hub->link));
+}
+
+/* Overrides that of libc. */
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+        static int (*original)(pthread_mutex_t *mutex);
+
+        if (!original)
+                *(void **)&original = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+        if (cancel_before && pthread_mutex_trylock(&kept_hub->lock.mutex) == 0) {
+                CHECK_EQ(pthread_mutex_unlock(&kept_hub->lock.mutex), 0);
+                if (++n_locks == cancel_before)
+                        cancel_elsewhere();
+        }
+        return original(mutex);
+}
+
+/* Returns whether the observer was cancelled before that lock; there may be fewer. */
+static bool replace_while_it_is_cancelled(const char *address, unsigned before)
+{
+        static tally old, new;
+        dn_observer *after = NULL;
+        dn_center *center = NULL;
+        bool is_cancelled;
+        int r;
+
+        old.n_destroyed = new.n_destroyed = 0;
+        CHECK_EQ(dn_center_open(address, &center), 0);
+        kept = tally_observe(center, "N", &old);
+        kept_hub = dn__hub_find(center);
+        dn_center_unref(center);
+        n_locks = 0;
+        cancel_before = before;
+        r = dn_observer_replace(kept, TALLY_HANDLER(&new), dn_executor_inline(), &after);
+        is_cancelled = cancel_before == 0;
+        cancel_before = 0;
+        CHECK(r == 0 || (r == -EINVAL && is_cancelled));
+        dn_observer_unref(kept);
+        tally_drop(after);
+        WAIT_UNTIL_EQ(old.n_destroyed, 1);
+        WAIT_UNTIL_EQ(new.n_destroyed, 1);
+        return is_cancelled;
+}
+
+TEST_ON_BUS(aCenterStaysOpenUntilTheHandlerOfItsLastObserverIsReplaced)
+{
+        const char *address = test_bus_address(test_bus_begin());
+        unsigned before = 1;
+
+        while (replace_while_it_is_cancelled(address, before))
+                before++;
+        CHECK(before > 2);
+}
+
+/* --- The local center -------------------------------------------------------------------------- */
+
+/* The handlers called, in order. */
 static char called[32];
 static dn_observer *replaced;
 static bool is_done;
