@@ -57,8 +57,8 @@ typedef struct direct {
         dn__direct_options options;
         dn__loop *loop;
         looker own;
-        looker guest; /* of another loop, which has it for as long as nobody needs ours */
-        _Atomic unsigned n_users;     /* the owner, and the loop that has the guest */
+        looker attached; /* to a shared loop, while nothing needs our own thread */
+        _Atomic unsigned n_users;     /* the owner, and the shared loop while it has `attached` */
         _Atomic(dn__loop *) sleeper;  /* sleeps on the word; NULL: none yet, or no longer */
         _Atomic(dn__region *) region; /* NULL: this process holds no names */
         _Atomic bool needs_own_thread;
@@ -174,6 +174,7 @@ static void take_posts(looker *looker, const dn__region *region)
                 direct->options.sink->may_have_missed(direct->options.context);
 }
 
+<<<<<<< HEAD
 /* The thread that takes the word away uses the loop, which may be closing, until it releases the
  * lock. */
 static void end_stay(looker *guest)
@@ -182,6 +183,12 @@ static void end_stay(looker *guest)
         dn__lock_release(&guest->direct->lock);
         dn__loop_dismiss(guest->loop);
         release(guest->direct);
+=======
+static void detach(looker *attached)
+{
+        dn__loop_detach(attached->loop);
+        release(attached->direct);
+>>>>>>> 1a0b0043 (direct: speak of a shared loop and an attached receiver)
 }
 
 static void dispatch_looker(dn__source *source)
@@ -192,8 +199,8 @@ static void dispatch_looker(dn__source *source)
         if (is_sleeper(looker)) {
                 if (region)
                         take_posts(looker, region);
-        } else if (looker == &looker->direct->guest) {
-                end_stay(looker);
+        } else if (looker == &looker->direct->attached) {
+                detach(looker);
         }
 }
 
@@ -235,30 +242,32 @@ bool dn__direct_is_allowed(void)
                (errno == EAGAIN || errno == EINTR || errno == ENOMEM);
 }
 
-static bool stay_at(direct *direct, dn__loop *host) DN__REQUIRES(&direct->lock)
+static bool attach_to(direct *direct, dn__loop *shared) DN__REQUIRES(&direct->lock)
 {
-        direct->guest.loop = host;
-        atomic_store(&direct->sleeper, host);
+        direct->attached.loop = shared;
+        atomic_store(&direct->sleeper, shared);
         atomic_fetch_add(&direct->n_users, 1);
-        if (dn__loop_host(host, &direct->guest.source, &atomic_load(&direct->region)->target))
+        if (dn__loop_attach(shared, &direct->attached.source,
+                            &atomic_load(&direct->region)->target))
                 return true;
         atomic_fetch_sub(&direct->n_users, 1);
         atomic_store(&direct->sleeper, NULL);
         return false;
 }
 
-/* The host gives up the word first: the guest, which still takes the marks then, goes as soon as it
- * is not the sleeper, and after that nobody would make up for rings that the host clears. */
+/* First makes the shared loop release the word. The attached receiver still reads the marks at that
+ * point. Once it is no longer the sleeper it detaches, and a ring that the shared loop then cleared
+ * would be lost. */
 static void set_sleeper(direct *direct, dn__loop *sleeper) DN__REQUIRES(&direct->lock)
 {
         dn__loop *previous = atomic_load(&direct->sleeper);
-        dn__loop *host = previous == direct->loop ? NULL : previous;
+        dn__loop *shared = previous == direct->loop ? NULL : previous;
 
-        if (host)
-                dn__loop_take_target(host);
+        if (shared)
+                dn__loop_take_target(shared);
         atomic_store(&direct->sleeper, sleeper);
-        if (host)
-                dn__loop_wake(host);
+        if (shared)
+                dn__loop_wake(shared);
 }
 
 static void sleep_on_own_thread(direct *direct) DN__REQUIRES(&direct->lock)
@@ -270,7 +279,7 @@ static void sleep_on_own_thread(direct *direct) DN__REQUIRES(&direct->lock)
 static int direct_start(dn__carrier *carrier, uint64_t *deadline_us)
 {
         direct *direct = DN__CONTAINER(carrier, struct direct, carrier);
-        dn__loop *host = direct->options.get_host();
+        dn__loop *shared = direct->options.get_shared_loop();
         int r;
 
         (void)deadline_us;
@@ -278,10 +287,10 @@ static int direct_start(dn__carrier *carrier, uint64_t *deadline_us)
         if (atomic_load(&direct->sleeper))
                 return 0;
         if (atomic_load(&direct->needs_own_thread))
-                host = NULL;
-        r = dn__loop_start(host ? host : direct->loop);
+                shared = NULL;
+        r = dn__loop_start(shared ? shared : direct->loop);
         /* Even before there is a table: later a failure could not be reported. */
-        if (r < 0 || !atomic_load(&direct->region) || (host && stay_at(direct, host)))
+        if (r < 0 || !atomic_load(&direct->region) || (shared && attach_to(direct, shared)))
                 return r;
         r = dn__loop_start(direct->loop);
         if (r == 0)
@@ -306,7 +315,7 @@ static int direct_use_own_thread(dn__carrier *carrier)
         return 0;
 }
 
-/* A guest finds that it need not stay. */
+/* An attached receiver finds that it is not the sleeper, and detaches. */
 static void direct_close(dn__carrier *carrier)
 {
         direct *direct = DN__CONTAINER(carrier, struct direct, carrier);
@@ -370,7 +379,7 @@ int dn__direct_new(const dn__direct_options *options, dn__carrier **ret_carrier)
         direct->carrier.ops = &direct_ops;
         direct->options = *options;
         direct->own = (looker){ { &source_ops }, direct, .loop = direct->loop };
-        direct->guest = (looker){ { &source_ops }, direct, .loop = NULL };
+        direct->attached = (looker){ { &source_ops }, direct, .loop = NULL };
         atomic_init(&direct->n_users, 1);
         dn__lock_init(&direct->lock);
         dn__loop_add(direct->loop, &direct->own.source);

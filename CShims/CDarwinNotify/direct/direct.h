@@ -13,12 +13,12 @@ typedef struct dn__direct_options {
         const dn__sink *sink;
         void *context; /* passed to the sink */
         const _Atomic(dn__region *) *table; /* the one that counts posts, or NULL; may change */
-        /* Returns a loop that may bring posts while handlers run nowhere else; or NULL. */
-        dn__loop *(*get_host)(void);
+        /* Returns a loop that may also receive posts as long as all handlers run on it; or NULL. */
+        dn__loop *(*get_shared_loop)(void);
 } dn__direct_options;
 
-/* Creates the carrier. It brings nothing before it has a region: its `start` only starts the thread
- * then, since a failure can be reported. Returns 0 or -ENOMEM. */
+/* Creates the carrier. It receives nothing until it has a region. Before that, `start` only starts
+ * the thread, while a failure can still be reported. Returns 0 or -ENOMEM. */
 int dn__direct_new(const dn__direct_options *options, dn__carrier **ret_carrier);
 
 /* Gives the carrier a table in which this process has an entry, or the next one. It is borrowed

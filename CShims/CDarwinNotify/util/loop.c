@@ -39,7 +39,7 @@ struct dn__loop {
         dn__wake_word own_word;
         dn__wake_target own_target;
         waker waker; /* of a loop that polls */
-        _Atomic(dn__source *) guest;
+        _Atomic(dn__source *) attached;
         dn__source *sources[DN__LOOP_MAX_SOURCES]; /* owned by the thread once it has started */
         size_t n_sources;
 
@@ -165,12 +165,12 @@ void dn__loop_set_target(dn__loop *loop, const dn__wake_target *target)
         dn__wake_ring(previous);
 }
 
-bool dn__loop_host(dn__loop *loop, dn__source *guest, const dn__wake_target *target)
+bool dn__loop_attach(dn__loop *loop, dn__source *source, const dn__wake_target *target)
 {
         dn__source *none = NULL;
 
         assert(loop->n_sources < DN__LOOP_MAX_SOURCES);
-        if (!atomic_compare_exchange_strong(&loop->guest, &none, guest))
+        if (!atomic_compare_exchange_strong(&loop->attached, &none, source))
                 return false;
         dn__loop_set_target(loop, target);
         return true;
@@ -181,10 +181,10 @@ void dn__loop_take_target(dn__loop *loop)
         dn__loop_set_target(loop, &loop->own_target);
 }
 
-void dn__loop_dismiss(dn__loop *loop)
+void dn__loop_detach(dn__loop *loop)
 {
         assert(dn__loop_is_current(loop));
-        atomic_store(&loop->guest, NULL);
+        atomic_store(&loop->attached, NULL);
 }
 
 void dn__loop_wake(dn__loop *loop)
@@ -207,13 +207,13 @@ void dn__loop_wake(dn__loop *loop)
 /* Returns false when there is work to do immediately. */
 static bool prepare_sources(dn__loop *loop, turn *turn)
 {
-        dn__source *guest = atomic_load(&loop->guest);
+        dn__source *attached = atomic_load(&loop->attached);
         bool is_idle = true;
 
         turn->first_us = DN__NEVER;
         turn->n_sources = loop->n_sources;
-        if (guest)
-                loop->sources[turn->n_sources++] = guest;
+        if (attached)
+                loop->sources[turn->n_sources++] = attached;
         for (size_t i = 0; i < turn->n_sources; i++) {
                 dn__wait wait = { .fd = -1, .until_us = DN__NEVER };
 
@@ -249,8 +249,8 @@ static bool sleep_on_descriptors(dn__loop *loop, turn *turn)
         return true;
 }
 
-/* Once another loop may sleep on the word, this one does not. If the guest has left in this turn,
- * its memory may be gone. */
+/* Once another loop may sleep on the word, this one does not. If the attached source was detached
+ * in this turn, its memory may be gone. */
 static void sleep_on_word(dn__loop *loop, const turn *turn)
 {
         uint32_t asleep = 0;
@@ -316,7 +316,7 @@ static void run_turns(dn__loop *loop)
                 turn.target = begin(loop);
                 dispatch_sources(loop, &turn, has_slept);
                 has_more = run_queued(loop, &is_closing);
-                if (is_closing && !has_more && !atomic_load(&loop->guest))
+                if (is_closing && !has_more && !atomic_load(&loop->attached))
                         return;
                 has_slept = prepare_sources(loop, &turn) && !has_more;
                 if (has_slept && loop->options.polls)

@@ -58,17 +58,17 @@ void dn__loop_add(dn__loop *loop, dn__source *source);
  * ignored, but its memory must stay. */
 void dn__loop_set_target(dn__loop *loop, const dn__wake_target *target);
 
-/* Gives a loop that does not poll a guest, and the guest's target, which is also rung for its own
- * work. Any thread. Returns false if it has a guest already. */
-bool dn__loop_host(dn__loop *loop, dn__source *guest, const dn__wake_target *target);
+/* Attaches a source to a loop that does not poll, together with the source's target, which is then
+ * also rung for the loop's own work. Any thread. Returns false if a source is already attached. */
+bool dn__loop_attach(dn__loop *loop, dn__source *source, const dn__wake_target *target);
 
-/* Makes a loop its own target again, so that another loop may become the guest's. This loop may
- * have consumed rings of the guest's word: so the guest is asked once more before the loop sleeps,
- * and rings its target for the next sleeper. Any thread. */
+/* Makes a loop its own target again, so that another loop may sleep on the attached source's word.
+ * This loop may have consumed rings of that word: so the attached source is asked once more before
+ * the loop sleeps, and rings its target for the next sleeper. Any thread. */
 void dn__loop_take_target(dn__loop *loop);
 
-/* Ends the stay of the guest, which dispatches this. */
-void dn__loop_dismiss(dn__loop *loop);
+/* Detaches the attached source, whose `dispatch` calls this. */
+void dn__loop_detach(dn__loop *loop);
 
 /* Starts the thread if needed. Any thread. Returns 0, -ENOMEM or -EAGAIN. */
 int dn__loop_start(dn__loop *loop);
