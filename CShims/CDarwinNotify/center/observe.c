@@ -57,7 +57,7 @@ static int link_observer(dn__topic *topic, dn_observer *observer, dn__executor *
 int dn__observe_topic(dn__topic *topic, dn_observer *observer, const dn_executor *value,
                       dn_observer *old, dn_observer **ret_observer)
 {
-        dn_observer *unlinked = NULL;
+        dn_observer *cancelled = NULL;
         dn__executor *executor;
         int r;
 
@@ -72,9 +72,9 @@ int dn__observe_topic(dn__topic *topic, dn_observer *observer, const dn_executor
         if (r == 0 && ret_observer)
                 *ret_observer = dn_observer_ref(observer);
         if (r == 0 && old)
-                unlinked = dn__observer_mark_cancelled(old);
+                cancelled = dn__observer_mark_cancelled(old);
         dn__hub_unlock_and_run(topic->hub);
-        dn__observer_dispose(unlinked);
+        dn__delivery_end(cancelled);
         (void)dn__executor_unref(executor);
         return r;
 }
@@ -260,14 +260,14 @@ void dn_observer_cancel(dn_observer *observer)
 {
         DN__GATE();
         dn__hub *hub = hub_of(observer);
-        dn_observer *unlinked;
+        dn_observer *cancelled;
 
         if (!hub)
                 return;
         dn__hub_lock(hub);
-        unlinked = dn__observer_mark_cancelled(observer);
+        cancelled = dn__observer_mark_cancelled(observer);
         dn__hub_unlock(hub);
-        dn__observer_dispose(unlinked);
+        dn__delivery_end(cancelled);
 }
 
 void dn_observer_cancel_wait(dn_observer *observer)
@@ -279,7 +279,7 @@ void dn_observer_cancel_wait(dn_observer *observer)
                 return;
         dn_observer_cancel(observer);
         dn__hub_lock(hub);
-        while (observer->n_running > dn__delivery_count_own(observer))
+        while (observer->n_pins > dn__delivery_count_own(observer))
                 (void)dn__hub_wait(hub, DN__NEVER);
         dn__hub_unlock(hub);
 }

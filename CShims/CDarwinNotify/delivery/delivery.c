@@ -5,10 +5,10 @@
 #include "util/host.h"
 #include "util/probe.h"
 
-/* The invocations that this thread is inside of, innermost first. */
+/* The functions of handlers that this thread is inside of, innermost first. */
 typedef struct invocation {
         const dn_observer *observer;
-        const dn_event *event;
+        const dn_event *event; /* NULL: the destroy hook */
         struct invocation *outer;
 } invocation;
 
@@ -42,7 +42,6 @@ void dn__delivery_invoke(dn_observer *observer, const dn_event *event)
         dn__hub *hub = topic->hub;
         invocation invocation = { observer, event, invocations };
 
-        observer->n_running++;
         /* The generation of the last post that the observer has received. */
         DN__PROBE(deliver_start, event->name,
                   topic->slot ? topic->generation - (topic->sequence - observer->seen) : 0,
@@ -55,31 +54,59 @@ void dn__delivery_invoke(dn_observer *observer, const dn_event *event)
                 dn__host_call(run_handler, &invocation);
         dn__hub_lock(hub);
         DN__PROBE(deliver_end, event->name);
-        observer->n_running--;
-        if (observer->is_cancelled)
-                dn__condition_broadcast(&hub->changed);
+}
+
+/* --- Ending -------------------------------------------------------------------------------- */
+
+static void destroy_handler(dn_observer *observer)
+{
+        invocation invocation = { observer, NULL, invocations };
+
+        invocations = &invocation;
+        dn__observer_destroy_handler(observer);
+        invocations = invocation.outer;
+}
+
+/* Returns whether the caller, which had one of its pins, has unlinked the observer. */
+static bool leave(dn_observer *left) DN__HUB_LOCKED
+{
+        left->n_pins--;
+        if (!left->is_cancelled)
+                return false;
+        dn__condition_broadcast(&left->queue->topic->hub->changed);
+        if (left->n_pins > 0)
+                return false;
+        dn__observer_unlink(left);
+        return true;
+}
+
+void dn__delivery_end(dn_observer *cancelled)
+{
+        dn__hub *hub = cancelled ? cancelled->queue->topic->hub : NULL;
+
+        if (!hub)
+                return;
+        destroy_handler(cancelled);
+        dn__hub_lock(hub);
+        (void)leave(cancelled); /* nobody pins what is cancelled */
+        dn__hub_unlock(hub);
+        dn__observer_release(cancelled);
 }
 
 /* --- Walking the list ---------------------------------------------------------------------- */
 
-/* Ends a delivery that is positioned on an observer: it was one of its pins. */
-static void leave(dn_observer *left) DN__HUB_LOCKED
-{
-        dn__hub *hub = left->queue->topic->hub;
-
-        if (--left->n_pins > 0 || !left->is_cancelled)
-                return;
-        dn__observer_unlink(left);
-        dn__hub_unlock(hub);
-        dn__observer_dispose(left);
-        dn__hub_lock(hub);
-}
-
+/* An observer keeps its place until its hook has run, so that no other one is pinned meanwhile. */
 dn_observer *dn__cursor_next(dn__cursor *cursor)
 {
+        dn__hub *hub = cursor->queue->topic->hub;
         dn__link *end = &cursor->queue->observers;
         dn_observer *left = cursor->at, *next = NULL;
 
+        if (left && left->is_cancelled && left->n_pins == 1) {
+                dn__hub_unlock(hub);
+                destroy_handler(left);
+                dn__hub_lock(hub);
+        }
         for (dn__link *link = left ? left->link.next : end->next; link != end && !next;
              link = link->next) {
                 next = DN__CONTAINER(link, dn_observer, link);
@@ -89,8 +116,9 @@ dn_observer *dn__cursor_next(dn__cursor *cursor)
                         next->n_pins++;
         }
         cursor->at = next;
-        if (left)
-                leave(left);
+        /* The delivery keeps the queue and the center. */
+        if (left && leave(left))
+                dn__observer_release(left);
         return next;
 }
 

@@ -17,7 +17,12 @@ dn_observer *dn__cursor_next(dn__cursor *cursor) DN__HUB_LOCKED;
 /* Invokes the observer that a delivery is positioned on. Releases the lock meanwhile. */
 void dn__delivery_invoke(dn_observer *observer, const dn_event *event) DN__HUB_LOCKED;
 
-/* Returns how many invocations of an observer the caller is inside of. */
+/* Ends an observer that the caller has marked cancelled: destroys its handler, unlinks and releases
+ * it. Call without any lock held. NULL is allowed. */
+void dn__delivery_end(dn_observer *cancelled);
+
+/* Returns how many of an observer's pins are of functions of its handler that the caller is inside
+ * of. */
 unsigned dn__delivery_count_own(const dn_observer *observer);
 
 /* Releases the lock, then asks executors to run the queues that have got posts. Callbacks may run.

@@ -14,7 +14,7 @@ static void destroy(const dn_handler *handler)
 }
 
 /* Once: when the observer was cancelled, or else when it is freed. */
-static void destroy_own(dn_observer *observer)
+void dn__observer_destroy_handler(dn_observer *observer)
 {
         dn_handler handler = observer->handler;
 
@@ -58,7 +58,7 @@ dn_observer *dn_observer_unref(dn_observer *observer)
         if (!observer ||
             atomic_fetch_sub_explicit(&observer->n_refs, 1, memory_order_acq_rel) != 1)
                 return NULL;
-        destroy_own(observer);
+        dn__observer_destroy_handler(observer);
         dn__post_queue_unref(observer->queue);
         free(observer);
         return NULL;
@@ -112,18 +112,14 @@ dn_observer *dn__observer_mark_cancelled(dn_observer *observer)
         observer->is_cancelled = true;
         if (observer->n_pins > 0)
                 return NULL;
-        dn__observer_unlink(observer);
+        observer->n_pins = 1;
         return observer;
 }
 
-void dn__observer_dispose(dn_observer *unlinked)
+void dn__observer_release(dn_observer *unlinked)
 {
-        dn_center *center;
+        dn_center *center = unlinked->queue->topic->hub->center;
 
-        if (!unlinked)
-                return;
-        center = unlinked->queue->topic->hub->center;
-        destroy_own(unlinked);
         (void)dn_observer_unref(unlinked);
         dn__center_release(center);
 }

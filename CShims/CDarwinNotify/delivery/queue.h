@@ -87,8 +87,8 @@ struct dn_observer {
         const void *object;    /* constant; text, if any, is `bytes` */
         dn_handler handler;    /* until it is destroyed */
 
-        unsigned n_pins DN__HUB_GUARDED; /* deliveries positioned on it, which keep it linked */
-        unsigned n_running DN__HUB_GUARDED;  /* invocations in progress */
+        unsigned n_pins DN__HUB_GUARDED; /* deliveries positioned on it, and a thread that ends
+                                          * it: they keep it linked */
         unsigned n_suspends DN__HUB_GUARDED; /* while above 0, what it has not seen waits */
         bool is_cancelled DN__HUB_GUARDED;
         bool has_token; /* constant */
@@ -168,13 +168,15 @@ uint64_t dn__observer_count_posts(const dn_observer *observer, const dn__payload
 void dn__observer_link(dn_observer *observer, dn__post_queue *queue, dn__link *behind)
         DN__HUB_LOCKED;
 
-/* Unlinks an observer that no delivery is positioned on. The caller disposes of it. */
-void dn__observer_unlink(dn_observer *observer) DN__HUB_LOCKED;
-
-/* Marks an observer cancelled and unlinks it now, or when the last delivery leaves it. Does nothing
- * if already cancelled. Returns the observer if the caller has to dispose of it, or NULL. */
+/* Marks an observer cancelled. Returns it if the caller has to end it, with a pin, or NULL: it was
+ * cancelled before, or the last delivery that leaves it ends it. */
 dn_observer *dn__observer_mark_cancelled(dn_observer *observer) DN__HUB_LOCKED;
 
-/* Destroys the handler of an unlinked observer and releases the reference of its queue. Call
- * without any lock held. NULL is allowed. */
-void dn__observer_dispose(dn_observer *unlinked);
+/* Runs the destroy hook of the handler, without any lock held. */
+void dn__observer_destroy_handler(dn_observer *observer);
+
+/* Unlinks a cancelled observer without a pin. */
+void dn__observer_unlink(dn_observer *observer) DN__HUB_LOCKED;
+
+/* Releases the references that an unlinked observer had and was. */
+void dn__observer_release(dn_observer *unlinked);

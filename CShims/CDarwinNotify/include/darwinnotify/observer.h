@@ -71,7 +71,7 @@ typedef struct dn_filter {
  *  5. The arguments of `invoke` are borrowed until it returns.
  *  6. Once dn_observer_cancel() has returned on the observer's own executor, no invocation follows;
  *     on any other thread, at most one that is already running completes.
- *     dn_observer_cancel_wait() returns when that one has ended.
+ *     dn_observer_cancel_wait() returns when that one and `destroy` have ended.
  *  7. An observer that is cancelled during a delivery, before its turn, is not invoked. One that
  *     is added during a delivery is not invoked for the post being delivered.
  *  8. `invoke` must return. If it ends the thread instead, by pthread_exit() or because it has
@@ -269,9 +269,10 @@ DN_EXPORT int dn_observer_replace(dn_observer *observer, const dn_handler *handl
 DN_EXPORT void dn_observer_cancel(dn_observer *observer);
 
 /**
- * Ends a registration and waits until none of its invocations is running, except the one that
- * calls this. NULL is allowed. Do not hold a lock that the callback takes, and do not let two
- * callbacks of one observer of the local center, on two threads, wait for each other.
+ * Ends a registration and waits until none of its invocations is running and `destroy` has ended;
+ * called from one of these, it does not wait for that one or what follows it. NULL is allowed. Do
+ * not hold a lock that the callback or the hook takes, and do not let two callbacks of one observer
+ * of the local center, on two threads, wait for each other.
  *
  * Threads:  any.
  */
