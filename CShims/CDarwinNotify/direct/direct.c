@@ -41,8 +41,8 @@ typedef struct nap {
         bool was_flood;    /* many posts came during the last nap */
 } nap;
 
-/* Looks at the marks for one of the threads that may sleep on the word. Others do not know it. */
-typedef struct looker {
+/* Takes the marks for one of the threads that may sleep on the word. */
+typedef struct receiver {
         dn__source source;
         struct direct *direct;
         dn__loop *loop;
@@ -50,14 +50,14 @@ typedef struct looker {
         uint64_t seen_stale_count; /* of that region; the last value reported to the sink */
         uint64_t n_found;          /* new posts, by this look */
         nap nap;
-} looker;
+} receiver;
 
 typedef struct direct {
         dn__carrier carrier;
         dn__direct_options options;
         dn__loop *loop;
-        looker own;
-        looker attached; /* to a shared loop, while nothing needs our own thread */
+        receiver own;
+        receiver attached; /* to a shared loop, while nothing needs our own thread */
         _Atomic unsigned n_users;     /* the owner, and the shared loop while it has `attached` */
         _Atomic(dn__loop *) sleeper;  /* sleeps on the word; NULL: none yet, or no longer */
         _Atomic(dn__region *) region; /* NULL: this process holds no names */
@@ -116,95 +116,88 @@ static void take_nap(nap *nap)
 /* --- Receiving ------------------------------------------------------------------------------- */
 
 /* The sink learns only once that the table is stale: it may take a while to find another. */
-static bool is_newly_stale(const looker *looker, const dn__region *region, uint64_t stale_count)
+static bool is_newly_stale(const receiver *receiver, const dn__region *region, uint64_t stale_count)
 {
         return stale_count % 2 &&
-               (looker->current != region || looker->seen_stale_count != stale_count);
+               (receiver->current != region || receiver->seen_stale_count != stale_count);
 }
 
-static bool is_sleeper(const looker *looker)
+static bool is_sleeper(const receiver *receiver)
 {
-        return atomic_load(&looker->direct->sleeper) == looker->loop;
+        return atomic_load(&receiver->direct->sleeper) == receiver->loop;
 }
 
-static bool prepare_looker(dn__source *source, dn__wait *wait)
+static bool prepare_receiver(dn__source *source, dn__wait *wait)
 {
-        looker *looker = DN__CONTAINER(source, struct looker, source);
-        const dn__region *region = atomic_load(&looker->direct->region);
+        receiver *receiver = DN__CONTAINER(source, struct receiver, source);
+        const dn__region *region = atomic_load(&receiver->direct->region);
 
         (void)wait;
-        if (!is_sleeper(looker))
-                return looker == &looker->direct->own;
-        if (looker->nap.is_due)
-                take_nap(&looker->nap);
+        if (!is_sleeper(receiver))
+                return receiver == &receiver->direct->own;
+        if (receiver->nap.is_due)
+                take_nap(&receiver->nap);
         return !region || (!dn__ring_is_marked(region) &&
-                           !is_newly_stale(looker, region, dn__region_get_stale_count(region)));
+                           !is_newly_stale(receiver, region, dn__region_get_stale_count(region)));
 }
 
 /* Delivers all posts that the table has counted for the name of a slot. */
 static void bring(void *context, size_t slot_index)
 {
-        looker *looker = context;
-        const direct *direct = looker->direct;
+        receiver *receiver = context;
+        const direct *direct = receiver->direct;
         char text[DN__SLOT_NAME_BYTES];
         uint64_t n_posts = 0;
         dn__post post = {
                 .generation = DN__POST_ALL_COUNTED,
-                .region_id = looker->current->id,
+                .region_id = receiver->current->id,
         };
 
-        if (dn__slot_read_name(looker->current, slot_index, text, &post.name))
+        if (dn__slot_read_name(receiver->current, slot_index, text, &post.name))
                 n_posts = direct->options.sink->received(direct->options.context, &post);
-        looker->n_found += n_posts;
+        receiver->n_found += n_posts;
 }
 
-static void take_posts(looker *looker, const dn__region *region)
+static void take_posts(receiver *receiver, const dn__region *region)
 {
-        const direct *direct = looker->direct;
+        const direct *direct = receiver->direct;
         uint64_t stale_count = dn__region_get_stale_count(region);
-        bool is_new = is_newly_stale(looker, region, stale_count);
+        bool is_new = is_newly_stale(receiver, region, stale_count);
 
-        looker->current = region;
-        looker->seen_stale_count = stale_count;
-        looker->n_found = 0;
-        dn__ring_take(region, bring, looker);
-        if (looker->n_found)
-                note_look(&looker->nap, looker->n_found);
+        receiver->current = region;
+        receiver->seen_stale_count = stale_count;
+        receiver->n_found = 0;
+        dn__ring_take(region, bring, receiver);
+        if (receiver->n_found)
+                note_look(&receiver->nap, receiver->n_found);
         if (is_new)
                 direct->options.sink->may_have_missed(direct->options.context);
 }
 
-<<<<<<< HEAD
 /* The thread that takes the word away uses the loop, which may be closing, until it releases the
  * lock. */
-static void end_stay(looker *guest)
+static void detach(receiver *attached)
 {
-        dn__lock_acquire(&guest->direct->lock);
-        dn__lock_release(&guest->direct->lock);
-        dn__loop_dismiss(guest->loop);
-        release(guest->direct);
-=======
-static void detach(looker *attached)
-{
+        dn__lock_acquire(&attached->direct->lock);
+        dn__lock_release(&attached->direct->lock);
         dn__loop_detach(attached->loop);
         release(attached->direct);
->>>>>>> 1a0b0043 (direct: speak of a shared loop and an attached receiver)
 }
 
-static void dispatch_looker(dn__source *source)
+static void dispatch_receiver(dn__source *source)
 {
-        looker *looker = DN__CONTAINER(source, struct looker, source);
-        const dn__region *region = atomic_load(&looker->direct->region);
+        receiver *receiver = DN__CONTAINER(source, struct receiver, source);
+        const dn__region *region = atomic_load(&receiver->direct->region);
 
-        if (is_sleeper(looker)) {
+        if (is_sleeper(receiver)) {
                 if (region)
-                        take_posts(looker, region);
-        } else if (looker == &looker->direct->attached) {
-                detach(looker);
+                        take_posts(receiver, region);
+        } else if (receiver == &receiver->direct->attached) {
+                detach(receiver);
         }
 }
 
-static const dn__source_ops source_ops = { prepare_looker, dispatch_looker };
+static const dn__source_ops source_ops = { prepare_receiver, dispatch_receiver };
 
 /* --- Posting --------------------------------------------------------------------------------- */
 
@@ -378,8 +371,8 @@ int dn__direct_new(const dn__direct_options *options, dn__carrier **ret_carrier)
                 return r;
         direct->carrier.ops = &direct_ops;
         direct->options = *options;
-        direct->own = (looker){ { &source_ops }, direct, .loop = direct->loop };
-        direct->attached = (looker){ { &source_ops }, direct, .loop = NULL };
+        direct->own = (receiver){ { &source_ops }, direct, .loop = direct->loop };
+        direct->attached = (receiver){ { &source_ops }, direct, .loop = NULL };
         atomic_init(&direct->n_users, 1);
         dn__lock_init(&direct->lock);
         dn__loop_add(direct->loop, &direct->own.source);
