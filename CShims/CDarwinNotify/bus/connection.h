@@ -23,7 +23,8 @@
 #define DN__CONNECTION_MAX_PIDFDS 4
 
 /* sd-bus is single-threaded: the owner's lock is held during every call here and while a message is
- * read, unless only one thread knows that message. All zero except `wire`: closed. */
+ * read or filled, unless only one thread knows that message. It is held when any message is made or
+ * released, since that counts references to the bus. All zero except `wire`: closed. */
 typedef struct dn__connection {
         const dn__wire *wire; /* constant */
         sd_bus *bus;

@@ -310,25 +310,6 @@ void dn_call_cancel(dn_call *call)
 
 /* --- The beginning ------------------------------------------------------------------------ */
 
-static int make_message(dn__calls *calls, const dn_call_plan *plan, sd_bus_message **ret_message)
-        DN__REQUIRES(&calls->dbus->lock)
-{
-        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
-        char path[DN__CALL_NAME_BYTES], interface[DN__CALL_NAME_BYTES];
-        const char *member;
-        int r;
-
-        dn__service_write_path(plan->service, path);
-        member = dn__kind_split(plan->kind, interface);
-        r = sd_bus_message_new_method_call(calls->dbus->connection.bus, &message, plan->service,
-                                           path, interface, member);
-        if (r >= 0)
-                r = dn__values_append(message, plan->arguments);
-        if (r >= 0)
-                *ret_message = DN__TAKE(message);
-        return r < 0 ? r : 0;
-}
-
 static int check_limits(const dn__calls *calls, size_t n_bytes) DN__REQUIRES(&calls->dbus->lock)
 {
         if (!dn__connection_is_usable(&calls->dbus->connection))
@@ -338,16 +319,28 @@ static int check_limits(const dn__calls *calls, size_t n_bytes) DN__REQUIRES(&ca
         return 0;
 }
 
-/* Sends the message of a call, which is then in progress. */
-static int send_call(dn__calls *calls, dn_call *call, const dn_call_plan *plan)
+/* Makes the message of a call, without its arguments. */
+static int make_message(dn__calls *calls, const dn_call_plan *plan, sd_bus_message **ret_message)
         DN__REQUIRES(&calls->dbus->lock)
 {
-        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        char path[DN__CALL_NAME_BYTES], interface[DN__CALL_NAME_BYTES];
+        const char *member;
+        int r;
+
+        dn__service_write_path(plan->service, path);
+        member = dn__kind_split(plan->kind, interface);
+        r = sd_bus_message_new_method_call(calls->dbus->connection.bus, ret_message, plan->service,
+                                           path, interface, member);
+        return r < 0 ? r : 0;
+}
+
+/* Sends the message of a call, which is then in progress. */
+static int send_call(dn__calls *calls, dn_call *call, sd_bus_message *message)
+        DN__REQUIRES(&calls->dbus->lock)
+{
         int r;
 
         r = check_limits(calls, call->n_bytes);
-        if (r == 0)
-                r = make_message(calls, plan, &message);
         if (r == 0 && !call->is_owner_known)
                 r = ask_for_owner(calls, call);
         if (r == 0)
@@ -359,6 +352,10 @@ static int send_call(dn__calls *calls, dn_call *call, const dn_call_plan *plan)
         dn__list_append(&calls->calls, &call->link);
         calls->n_calls++;
         calls->n_call_bytes += call->n_bytes;
+        if (call->until_us < calls->until_us) {
+                calls->until_us = call->until_us;
+                dn__loop_wake(calls->loop);
+        }
         return 0;
 }
 
@@ -386,22 +383,28 @@ static dn_call *make_call(dn__calls *calls, const dn_call_plan *plan,
         return call;
 }
 
-/* The service thread may end the call as soon as the lock is released. */
+/* The arguments may be large, so they are appended without the lock. The service thread may end the
+ * call as soon as the lock is released at the end. */
 static int begin(dn__calls *calls, dn_call *call, const dn_call_plan *plan, dn_call **ret_call)
 {
+        sd_bus_message *message = NULL;
         int r;
 
-        DN__AUTO_LOCK(&calls->dbus->lock);
-        r = send_call(calls, call, plan);
-        if (r < 0)
-                return r;
-        if (call->until_us < calls->until_us) {
-                calls->until_us = call->until_us;
-                dn__loop_wake(calls->loop);
-        }
-        if (ret_call)
+        dn__lock_acquire(&calls->dbus->lock);
+        r = check_limits(calls, call->n_bytes);
+        if (r == 0)
+                r = make_message(calls, plan, &message);
+        dn__lock_release(&calls->dbus->lock);
+        if (r == 0)
+                r = dn__values_append(message, plan->arguments);
+        dn__lock_acquire(&calls->dbus->lock);
+        if (r >= 0)
+                r = send_call(calls, call, message);
+        if (r == 0 && ret_call)
                 *ret_call = call;
-        return 0;
+        (void)sd_bus_message_unref(message);
+        dn__lock_release(&calls->dbus->lock);
+        return r;
 }
 
 static int start_call(dn__calls *calls, const dn_call_plan *plan, const dn_call_handler *handler,

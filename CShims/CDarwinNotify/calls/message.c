@@ -90,41 +90,36 @@ int dn__call_read_error(const sd_bus_error *error)
 
 /* --- Writing ------------------------------------------------------------------------------ */
 
-int dn__call_make_reply(sd_bus_message *call, const dn_dict *reply, sd_bus_message **ret_message)
+int dn__call_make_answer(sd_bus_message *call, const dn__answer *answer,
+                         sd_bus_message **ret_message)
 {
-        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
-        dn_value value;
-        int r;
+        sd_bus_error error = { .name = answer->error };
 
-        r = sd_bus_message_new_method_return(call, &message);
-        if (r >= 0 && dn_dict_get(reply, DN_REPLY_VALUE, &value))
-                r = dn__values_append_variant(message, &value);
-        else if (r >= 0)
-                r = sd_bus_message_append(message, "v", "a{sv}", 0);
-        if (r >= 0)
-                *ret_message = DN__TAKE(message);
-        return r < 0 ? r : 0;
+        if (!error.name)
+                return sd_bus_message_new_method_return(call, ret_message);
+        /* Errors are named like interfaces. A bus disconnects a sender of any other name. */
+        if (sd_bus_interface_name_is_valid(error.name) <= 0)
+                error.name = DN_ERROR_FAILED;
+        return sd_bus_message_new_method_error(call, ret_message, &error);
 }
 
-int dn__call_make_error(sd_bus_message *call, const char *name, const char *text,
-                        const dn_dict *details, sd_bus_message **ret_message)
+static int append_text(sd_bus_message *message, const char *text)
 {
-        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
-        /* Errors are named like interfaces. A bus disconnects a sender of any other name. */
-        bool is_valid = sd_bus_interface_name_is_valid(name) > 0;
-        sd_bus_error error = {
-                .name = is_valid ? name : DN_ERROR_FAILED,
-                .message = text && dn__utf8_is_valid(text, strlen(text)) ? text : "",
-        };
-        dn_value value;
-        int r;
+        bool is_valid = text && dn__utf8_is_valid(text, strlen(text));
 
-        r = sd_bus_message_new_method_error(call, &message, &error);
-        if (r >= 0 && dn_dict_get(details, DN_REPLY_VALUE, &value))
+        return sd_bus_message_append_basic(message, 's', is_valid ? text : "");
+}
+
+int dn__call_append_answer(sd_bus_message *message, const dn__answer *answer)
+{
+        dn_value value;
+        int r = answer->error ? append_text(message, answer->text) : 0;
+
+        if (r >= 0 && dn_dict_get(answer->values, DN_REPLY_VALUE, &value))
                 r = dn__values_append_variant(message, &value);
-        if (r >= 0)
-                *ret_message = DN__TAKE(message);
-        return r < 0 ? r : 0;
+        else if (r >= 0 && !answer->error)
+                r = sd_bus_message_append(message, "v", "a{sv}", 0);
+        return r;
 }
 
 /* --- Introspection ------------------------------------------------------------------------ */

@@ -26,13 +26,21 @@ dn_dict *dn__call_read_details(sd_bus_message *message);
 /* Returns the meaning of an error, as the `error` of dn_outcome. */
 int dn__call_read_error(const sd_bus_error *error);
 
-/* Makes the reply to a call. Returns 0 or a negative errno. */
-int dn__call_make_reply(sd_bus_message *call, const dn_dict *reply, sd_bus_message **ret_message);
+/* The answer to a call. */
+typedef struct dn__answer {
+        const char *error;     /* its name; NULL: a reply */
+        const char *text;      /* of the error; NULL: none */
+        const dn_dict *values; /* the reply or details of the error, as DN_REPLY_VALUE; or NULL */
+} dn__answer;
 
-/* Creates an error reply to a call: the text, then the value of DN_REPLY_VALUE, if any. The text is
- * replaced by "" if it is malformed, the name by DN_ERROR_FAILED. Returns 0 or a negative errno. */
-int dn__call_make_error(sd_bus_message *call, const char *name, const char *text,
-                        const dn_dict *details, sd_bus_message **ret_message);
+/* Makes the message of an answer, without its contents. A malformed name of an error is replaced by
+ * DN_ERROR_FAILED. Returns success or a negative errno of sd-bus. */
+int dn__call_make_answer(sd_bus_message *call, const dn__answer *answer,
+                         sd_bus_message **ret_message);
+
+/* Appends the contents: of an error the text, replaced by "" if it is malformed; then the value, if
+ * any. An empty reply is an empty dictionary. Returns as above. */
+int dn__call_append_answer(sd_bus_message *message, const dn__answer *answer);
 
 /* Writes the introspection of a service: `kinds` are sorted. NULL if out of memory. */
 char *dn__introspection_new(const char *const *kinds, size_t n_kinds);

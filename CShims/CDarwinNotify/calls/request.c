@@ -43,34 +43,18 @@ static int end_request(dn__calls *calls, dn_request *request, sd_bus_message *an
         return r < 0 ? -ENOTCONN : 0;
 }
 
-/* An error with which a request ends. */
-typedef struct refusal {
-        const char *name;
-        const char *text;
-        const dn_dict *details;
-} refusal;
-
-static int refuse_with(dn__calls *calls, dn_request *request, const refusal *refusal)
-        DN__REQUIRES(&calls->dbus->lock)
-{
-        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
-        int r;
-
-        if (!request->caller)
-                return -ECANCELED;
-        r = dn__call_make_error(request->message, refusal->name, refusal->text, refusal->details,
-                                &message);
-        (void)end_request(calls, request, r < 0 ? NULL : message);
-        return r < 0 ? -ENOMEM : 0;
-}
-
 /* Without memory for the answer, the caller learns nothing before its time limit. */
 static void refuse_request(dn__calls *calls, dn_request *request, const char *name,
                            const char *text) DN__REQUIRES(&calls->dbus->lock)
 {
-        refusal refusal = { name, text, NULL };
+        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
+        dn__answer refusal = { name, text, NULL };
+        int r;
 
-        (void)refuse_with(calls, request, &refusal);
+        r = dn__call_make_answer(request->message, &refusal, &message);
+        if (r >= 0)
+                r = dn__call_append_answer(message, &refusal);
+        (void)end_request(calls, request, r < 0 ? NULL : message);
 }
 
 static void run_drop(void *request)
@@ -99,53 +83,64 @@ static void cancel_request(dn__calls *calls, dn_request *request)
                 drop(calls, request);
 }
 
-static int answer_request(dn__calls *calls, dn_request *request, const dn_dict *reply)
+/* `r`: of making the answer. The request may have been cancelled meanwhile. */
+static int send_answer(dn__calls *calls, dn_request *request, sd_bus_message *answer, int r)
         DN__REQUIRES(&calls->dbus->lock)
 {
-        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
-        int r;
-
         if (!request->caller)
                 return -ECANCELED;
-        r = dn__call_make_reply(request->message, reply, &message);
-        if (r < 0) {
-                refuse_request(calls, request, SD_BUS_ERROR_NO_MEMORY, "No memory.");
-                return -ENOMEM;
-        }
-        return end_request(calls, request, message);
+        if (r >= 0)
+                return end_request(calls, request, answer);
+        refuse_request(calls, request, SD_BUS_ERROR_NO_MEMORY, "No memory.");
+        return -ENOMEM;
 }
 
-/* Ends a request for its handler: with the error if there is one, otherwise with the reply. */
-static int conclude(dn_request *request, const dn_dict *reply, const refusal *error)
+/* The values may be large, so they are appended without the lock. */
+static int answer_request(dn__calls *calls, dn_request *request, const dn__answer *answer)
+{
+        sd_bus_message *message = NULL;
+        int r = -ECANCELED;
+
+        dn__lock_acquire(&calls->dbus->lock);
+        if (request->caller)
+                r = dn__call_make_answer(request->message, answer, &message);
+        dn__lock_release(&calls->dbus->lock);
+        if (r >= 0)
+                r = dn__call_append_answer(message, answer);
+        dn__lock_acquire(&calls->dbus->lock);
+        r = send_answer(calls, request, message, r);
+        (void)sd_bus_message_unref(message);
+        dn__lock_release(&calls->dbus->lock);
+        return r;
+}
+
+/* Ends a request for its handler. */
+static int conclude(dn_request *request, const dn__answer *answer)
 {
         DN__GATE();
-        dn__calls *calls;
         int r = -ECANCELED;
 
         if (!request)
                 return -EINVAL;
-        calls = request->calls;
-        if (dn__calls_are_current(calls)) {
-                dn__lock_acquire(&calls->dbus->lock);
-                r = error ? refuse_with(calls, request, error)
-                          : answer_request(calls, request, reply);
-                dn__lock_release(&calls->dbus->lock);
-        }
+        if (dn__calls_are_current(request->calls))
+                r = answer_request(request->calls, request, answer);
         request_unref(request);
         return r;
 }
 
 int dn_request_answer(dn_request *request, const dn_dict *reply)
 {
-        return conclude(request, reply, NULL);
+        dn__answer answer = { NULL, NULL, reply };
+
+        return conclude(request, &answer);
 }
 
 int dn_request_refuse(dn_request *request, const char *error, const char *message,
                       const dn_dict *details)
 {
-        refusal refusal = { error ? error : DN_ERROR_FAILED, message, details };
+        dn__answer refusal = { error ? error : DN_ERROR_FAILED, message, details };
 
-        return conclude(request, NULL, &refusal);
+        return conclude(request, &refusal);
 }
 
 /* --- On the executor ---------------------------------------------------------------------- */

@@ -45,6 +45,9 @@ int dn__calls_send(dn__calls *calls, sd_bus_message *message, uint64_t *ret_seri
         int r;
 
         assert(dn__connection_is_open(connection)); /* its loss ends all that is in progress */
+        /* The connection may have been replaced while the lock was released. */
+        if (sd_bus_message_get_bus(message) != connection->bus)
+                return -ENOTCONN;
         r = dn__connection_send(connection, message, ret_serial);
         if (!dn__connection_can_send(connection))
                 dn__loop_wake(calls->loop);

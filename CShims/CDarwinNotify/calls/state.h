@@ -137,7 +137,7 @@ void dn__job_hand_over(const dn__job *job);
 void dn__calls_hand_over(dn__calls *calls);
 
 /* Sends a message, under the lock. With `ret_serial`, its answer is awaited. Returns 0 or a
- * negative errno. */
+ * negative errno: -ENOTCONN if it was made for an earlier connection. */
 int dn__calls_send(dn__calls *calls, sd_bus_message *message, uint64_t *ret_serial)
         DN__REQUIRES(&calls->dbus->lock);
 

@@ -1,0 +1,191 @@
+/* What may happen while the values of a call or of an answer are written. */
+#include <dlfcn.h>
+
+#include "requests.h"
+
+/* Runs once, on the thread that writes data; NULL: nothing. */
+static void (*while_writing)(void);
+
+/* In place of that of sd-bus, which the library calls for data. */
+int sd_bus_message_append_array(sd_bus_message *message, char type, const void *bytes,
+                                size_t n_bytes)
+{
+        int (*original)(sd_bus_message *message, char type, const void *bytes, size_t n_bytes);
+        void (*run)(void) = while_writing;
+
+        original = (__typeof__(original))dlsym(RTLD_NEXT, "sd_bus_message_append_array");
+        while_writing = NULL;
+        if (run)
+                run();
+        return original(message, type, bytes, n_bytes);
+}
+
+static dn_dict *data(void)
+{
+        dn_dict_builder *builder = dn_dict_builder_new();
+
+        dn_dict_builder_set_data(builder, DN_REPLY_VALUE, "bytes", 5);
+        return finish(builder);
+}
+
+/* A call whose arguments are data. */
+static int begin_writing(void (*meanwhile)(void), outcome *seen)
+{
+        dn_dict *arguments = data();
+        dn_call_plan plan = {.service = SERVICE, .kind = KIND("Nothing"),
+                             .arguments = arguments, .timeout_us = FOREVER};
+        dn_call_handler handler = {.ended = outcome_note, .context = seen};
+        int r;
+
+        *seen = (outcome){0};
+        while_writing = meanwhile;
+        r = dn_call_begin(dn_center_darwin(), &plan, &handler, dn_executor_inline(), NULL);
+        CHECK(!while_writing);
+        dn_dict_unref(arguments);
+        return r;
+}
+
+/* --- Calls ---------------------------------------------------------------------------------- */
+
+/* These use the connection. */
+static void post(void)
+{
+        uint64_t n = 0;
+
+        CHECK_EQ(dn_center_post(dn_center_darwin(), "a", NULL, NULL, 0), 0);
+        CHECK_EQ(dn_center_get_statistic(dn_center_darwin(), DN_STATISTIC_SIGNALS_SENT, &n), 0);
+        CHECK(n > 0);
+}
+
+TEST_ON_BUS(postsDoNotWaitForTheArgumentsOfACall)
+{
+        test_bus_begin();
+        test_child *service = spawn_service();
+        outcome seen;
+
+        CHECK_EQ(begin_writing(post, &seen), 0);
+        CHECK_EQ(outcome_wait(&seen), 0);
+        dn_dict_unref(seen.reply);
+        CHECK_EQ(test_child_wait(service), 0);
+}
+
+static test_bus *bus;
+
+static void replace_bus(void)
+{
+        test_bus_kill(bus);
+        WAIT_UNTIL(!dn_center_is_on_bus(dn_center_darwin()));
+        test_bus_start_again(bus);
+        WAIT_UNTIL(dn_center_is_on_bus(dn_center_darwin()));
+}
+
+TEST_ON_BUS(aCallIsNotSentToAnotherBusThanTheOneItWasWrittenFor)
+{
+        bus = test_bus_begin();
+        test_child *service = spawn_service();
+        outcome seen;
+
+        CHECK_EQ(begin_writing(replace_bus, &seen), -ENOTCONN);
+        CHECK_EQ(seen.n_ends, 0);
+        WAIT_UNTIL_EQ(served_number(service, "owns"), 1);
+        CHECK_EQ(served_number(service, "begun"), 0);
+        CHECK_EQ(begin_writing(NULL, &seen), 0);
+        CHECK_EQ(outcome_wait(&seen), 0);
+        dn_dict_unref(seen.reply);
+        CHECK_EQ(test_child_wait(service), 0);
+}
+
+/* --- Answers -------------------------------------------------------------------------------- */
+
+static served handled;
+static dn_call *call;
+
+/* Makes a request of this process to itself, and returns it. */
+static dn_request *hold(dn_service **ret_service, outcome *seen)
+{
+        handled = (served){0};
+        CHECK_EQ(serve(SERVICE, 0, &handled, ret_service), 0);
+        CHECK_EQ(ask_begin(SERVICE, KIND("Hold"), NULL, FOREVER, seen, &call), 0);
+        WAIT_UNTIL_EQ(handled.n_begun, 1);
+        return handled.held[0];
+}
+
+static void release(dn_service *service)
+{
+        call = dn_call_unref(call);
+        dn_service_close(service);
+}
+
+TEST_ON_BUS(postsDoNotWaitForTheValuesOfAnAnswer)
+{
+        test_bus_begin();
+        dn_dict *reply = data();
+        dn_service *service;
+        outcome seen;
+        dn_request *request = hold(&service, &seen);
+
+        while_writing = post;
+        CHECK_EQ(dn_request_answer(request, reply), 0);
+        CHECK(!while_writing);
+        CHECK_EQ(outcome_wait(&seen), 0);
+        CHECK_EQ(dn_dict_get_count(seen.reply), 1);
+        dn_dict_unref(seen.reply);
+        dn_dict_unref(reply);
+        release(service);
+}
+
+static void cancel(void)
+{
+        dn_call_cancel(call);
+        WAIT_UNTIL_EQ(handled.n_cancelled, 1);
+}
+
+TEST_ON_BUS(aRequestMayBeCancelledWhileItsAnswerIsWritten)
+{
+        test_bus_begin();
+        dn_dict *reply = data();
+        dn_service *service;
+        outcome seen;
+        dn_request *request = hold(&service, &seen);
+
+        while_writing = cancel;
+        CHECK_EQ(dn_request_answer(request, reply), -ECANCELED);
+        CHECK(!while_writing);
+        CHECK_EQ(outcome_wait(&seen), -ECANCELED);
+        dn_dict_unref(reply);
+        release(service);
+}
+
+TEST_ON_BUS(aRequestMayBeCancelledWhileTheDetailsOfItsErrorAreWritten)
+{
+        test_bus_begin();
+        dn_dict *details = data();
+        dn_service *service;
+        outcome seen;
+        dn_request *request = hold(&service, &seen);
+
+        while_writing = cancel;
+        CHECK_EQ(dn_request_refuse(request, NULL, "late", details), -ECANCELED);
+        CHECK(!while_writing);
+        CHECK_EQ(outcome_wait(&seen), -ECANCELED);
+        dn_dict_unref(details);
+        release(service);
+}
+
+TEST_ON_BUS(anAnswerIsNotSentToAnotherBusThanTheOneItWasWrittenFor)
+{
+        bus = test_bus_begin();
+        dn_dict *reply = data();
+        dn_service *service;
+        outcome seen;
+        dn_request *request = hold(&service, &seen);
+
+        while_writing = replace_bus;
+        CHECK_EQ(dn_request_answer(request, reply), -ECANCELED);
+        CHECK(!while_writing);
+        CHECK_EQ(outcome_wait(&seen), -ENOTCONN);
+        dn_dict_unref(reply);
+        release(service);
+}
+
+TEST_MAIN()
