@@ -78,6 +78,7 @@ static int prepare_topic(dn__topic *topic)
 
         if (!begin_preparing(topic))
                 return 0;
+        dn__debug_keep();
         if (!has_table(topic)) {
                 if (topic->name.is_prefix)
                         r = dn__prefix_begin(hub) < 0 ? -ENOMEM : 0;
@@ -88,6 +89,7 @@ static int prepare_topic(dn__topic *topic)
                 r = dn__carrier_start(hub->direct, NULL);
         r = end_preparing(topic, r);
         dn__table_attend(hub, has_table(topic));
+        dn__debug_release();
         return r;
 }
 

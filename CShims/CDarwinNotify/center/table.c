@@ -345,6 +345,7 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
         }
         if (!begin_moving(hub))
                 return;
+        dn__debug_keep();
         move.from = atomic_load(&hub->member.region);
         begin_trying(&move);
         if (!move_hub(&move) && (move.is_trying || move.has_moved))
@@ -357,6 +358,7 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
         dn__hub_unlock_and_run(hub);
         if (move.has_moved)
                 dn__prefix_hand_all(hub);
+        dn__debug_release();
 }
 
 bool dn__table_is_enough(const dn__hub *hub)

@@ -31,6 +31,14 @@ int dn_set_diagnostics(const dn_diagnostics *diagnostics)
         return 0;
 }
 
+/* More than a look for a table or a registration has to say. */
+#define N_KEPT 8
+
+/* What this thread has said and not released. */
+static _Thread_local char *kept[N_KEPT];
+static _Thread_local size_t n_kept;
+static _Thread_local unsigned n_keepers;
+
 /* The variable is read once, and ignored in a set-user-id program. */
 static bool is_asked_for(void)
 {
@@ -73,15 +81,27 @@ static const char *describe(int error)
 #endif
 }
 
-void dn__debug_say(int reason, const char *format, ...)
+static void give(const char *message)
 {
         const dn_diagnostics *diagnostics = atomic_load(&taker);
+        int error = errno;
+
+        if (diagnostics)
+                dn__host_call(run_diagnostics, &(report){ diagnostics, message });
+        else if (is_asked_for())
+                (void)dprintf(STDERR_FILENO, "libdarwinnotify: %s[%d]: %s\n",
+                              program_invocation_short_name, (int)getpid(), message);
+        errno = error;
+}
+
+void dn__debug_say(int reason, const char *format, ...)
+{
         const char *why = reason < 0 ? describe(-reason) : NULL;
         char *text DN__FREES = NULL, *message DN__FREES = NULL;
         int error = errno;
         va_list arguments;
 
-        if (!diagnostics && !is_asked_for())
+        if (!atomic_load(&taker) && !is_asked_for())
                 return;
         va_start(arguments, format);
         if (vasprintf(&text, format, arguments) < 0)
@@ -89,10 +109,29 @@ void dn__debug_say(int reason, const char *format, ...)
         va_end(arguments);
         if (!text || asprintf(&message, "%s%s%s", text, why ? ": " : "", why ? why : "") < 0)
                 message = NULL;
-        else if (diagnostics)
-                dn__host_call(run_diagnostics, &(report){ diagnostics, message });
-        else
-                (void)dprintf(STDERR_FILENO, "libdarwinnotify: %s[%d]: %s\n",
-                              program_invocation_short_name, (int)getpid(), message);
+        else if (!n_keepers)
+                give(message);
+        else if (n_kept < N_KEPT)
+                kept[n_kept++] = DN__TAKE(message);
         errno = error;
+}
+
+void dn__debug_keep(void)
+{
+        n_keepers++;
+}
+
+void dn__debug_release(void)
+{
+        char *messages[N_KEPT];
+        size_t n = n_kept;
+
+        if (--n_keepers > 0)
+                return;
+        memcpy(messages, kept, n * sizeof(*kept));
+        n_kept = 0; /* the host may call the library */
+        for (size_t i = 0; i < n; i++) {
+                give(messages[i]);
+                free(messages[i]);
+        }
 }

@@ -6,5 +6,10 @@
  * a lock. */
 __attribute__((format(printf, 2, 3))) void dn__debug_say(int reason, const char *format, ...);
 
+/* Keeps what this thread says until the release, which is when it may wait for the host, or for the
+ * reader of a pipe: around work that other threads wait for. May be nested. */
+void dn__debug_keep(void);
+void dn__debug_release(void);
+
 /* Makes the next use read the variable again, without the host. */
 void dn__debug_forget(void);

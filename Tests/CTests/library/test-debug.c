@@ -260,6 +260,69 @@ TEST_NO_BUS(namesWithoutRoomInTheTableAreReportedOnce)
         CHECK_EQ(test_child_wait(child), 0);
 }
 
+/* --- A report that waits ----------------------------------------------------------------------- */
+
+static _Atomic bool is_waiting, may_return;
+
+/* As a pipe that nobody reads. */
+static void wait_with_report(const char *message, void *context)
+{
+        if (!strstr(message, context))
+                return;
+        is_waiting = true;
+        WAIT_UNTIL(may_return);
+}
+
+static void *observe(void *name)
+{
+        static tally seen[2];
+        static _Atomic unsigned n;
+
+        (void)dn_center_observe(dn_center_darwin(), name, TALLY_HANDLER(&seen[n++]), NULL, NULL);
+        return NULL;
+}
+
+static void *post(void *name)
+{
+        (void)dn_center_post(dn_center_darwin(), name, NULL, NULL, 0);
+        return NULL;
+}
+
+/* One thread registers a name and waits with its report; another one does not wait for it. */
+static void check_no_wait(const char *report, char *name, void *(*act)(void *name))
+{
+        dn_diagnostics diagnostics = {.invoke = wait_with_report, .context = (void *)report};
+        pthread_t first, second;
+
+        CHECK_EQ(dn_set_diagnostics(&diagnostics), 0);
+        first = test_start_thread(observe, name);
+        WAIT_UNTIL(is_waiting);
+        second = test_start_thread(act, name);
+        WAIT_UNTIL_EQ(pthread_tryjoin_np(second, NULL), 0);
+        may_return = true;
+        CHECK_EQ(pthread_join(first, NULL), 0);
+        CHECK_EQ(dn_set_diagnostics(NULL), 0);
+}
+
+TEST_NO_BUS(aPostDoesNotWaitForAReportOfAnotherThread)
+{
+        test_bus_use_none();
+        check_no_wait("sharing the table ", "N", post);
+}
+
+TEST_NO_BUS(aRegistrationDoesNotWaitForAReportOfAnotherThread)
+{
+        char name[64];
+
+        test_bus_use_none();
+        AUTO_REGION *region = enter_table("none");
+        (void)fill_set_of(region, "x");
+        name_in_set_of("x", DN__SHM_SLOTS_PER_SET, name);
+        check_no_wait("no room in the table for ", name, observe);
+}
+
+/* --- The host ---------------------------------------------------------------------------------- */
+
 TEST_NO_BUS(hostTakesTheReportsUntilAShutdown)
 {
         static const char *const values[] = {"0", "1"};
