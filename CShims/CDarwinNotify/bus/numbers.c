@@ -17,7 +17,7 @@ typedef struct number {
         char key[];
 } number;
 
-static void forget(dn__map *map, number *number)
+static void forget_number(dn__map *map, number *number)
 {
         dn__map_remove(map, &number->entry);
         dn__list_remove(&number->link);
@@ -31,7 +31,7 @@ static void forget_all(dn__map *map)
 
         for (dn__map_entry *entry; (entry = next);) {
                 next = dn__map_next(map, entry);
-                forget(map, DN__CONTAINER(entry, number, entry));
+                forget_number(map, DN__CONTAINER(entry, number, entry));
         }
         dn__map_deinit(map);
 }
@@ -102,7 +102,7 @@ void dn__numbers_forget(dn__numbers *numbers, dn__link *list)
         number *first;
 
         while ((first = DN__LIST_FIRST(number, list, link)))
-                forget(&numbers->received, first);
+                forget_number(&numbers->received, first);
 }
 
 void dn__numbers_forget_all(dn__numbers *numbers)

@@ -81,8 +81,8 @@ void dn__rule_set_counted(dn__rule *rule, bool is_counted);
 
 void dn__rules_remove(dn__rules *rules, dn__rule *rule);
 
-/* Returns the rule that brings the posts of a name: its own, else that of every name if it is on the
- * bus, else NULL. */
+/* Returns the rule that brings the posts of a name: its own, else that of every name if it is on
+ * the bus, else NULL. */
 dn__rule *dn__rules_find(dn__rules *rules, const dn__name *name);
 
 /* Returns whether the rule of every name is on the bus. */
