@@ -93,9 +93,9 @@ static int peer_answered(sd_bus_message *answer, void *context, sd_bus_error *er
         }
         /* A closed connection has neither user nor process. */
         peer->is_known = !sd_bus_message_is_method_error(answer, NULL) &&
-                         sd_bus_message_read_basic(answer, 'u', &peer->number) > 0;
+                         sd_bus_message_read_basic(answer, 'u', &peer->id) > 0;
         if (peer->is_known && peer->asked == DN__PEER_PROCESS)
-                peer->program = find_program(peer->number);
+                peer->program = find_program(peer->id);
         return 1;
 }
 

@@ -29,7 +29,7 @@ typedef struct dn__peer {
         sd_bus_slot *call;  /* the pending question; NULL: answered */
         uint64_t until_us;  /* deadline of the answer */
         bool is_known;      /* the fields below are set; never for a connection that has closed */
-        uint32_t number;    /* the user or process ID */
+        uint32_t id;        /* the user or process ID */
         char *program;      /* of the process; NULL: unknown */
         char name[];
 } dn__peer;

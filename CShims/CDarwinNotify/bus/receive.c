@@ -38,7 +38,7 @@ static verdict judge(const dn__peer *peer, const dn__post *post)
 {
         if (!peer->is_known)
                 return VERDICT_GONE;
-        return dn__name_may_post(&post->name, peer->number) ? VERDICT_GENUINE : VERDICT_REFUSED;
+        return dn__name_may_post(&post->name, peer->id) ? VERDICT_GENUINE : VERDICT_REFUSED;
 }
 
 static bool add_waiting(dn__dbus *dbus, const dn__post *post, dn__peer *peer)

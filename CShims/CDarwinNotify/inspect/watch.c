@@ -110,7 +110,7 @@ static int report_first(dn_watch *watch)
                 .center = first->post.origin.center,
                 .name = first->post.name.text,
                 .sender = first->post.origin.sender,
-                .pid = peer && peer->is_known ? peer->number : 0,
+                .pid = peer && peer->is_known ? peer->id : 0,
                 .program = peer ? peer->program : NULL,
                 .generation = first->post.generation,
                 .region = first->post.region_id,

@@ -31,7 +31,7 @@
 
 typedef struct place {
         dn__map_entry entry;
-        int number; /* which inotify gave it, and does not give again */
+        int wd; /* its watch descriptor, which inotify does not reuse */
         dn__link steps;
 } place;
 
@@ -45,17 +45,17 @@ typedef struct step {
 
 /* --- Places ---------------------------------------------------------------------------------- */
 
-static place *find_place(const dn__paths *paths, int number)
+static place *find_place(const dn__paths *paths, int wd)
 {
-        dn__map_entry *entry = dn__map_find(&paths->places, dn__hash64(&number, sizeof(number)),
-                                            &number, sizeof(number));
+        dn__map_entry *entry = dn__map_find(&paths->places, dn__hash64(&wd, sizeof(wd)),
+                                            &wd, sizeof(wd));
 
         return entry ? DN__CONTAINER(entry, place, entry) : NULL;
 }
 
-static place *get_place(dn__paths *paths, int number)
+static place *get_place(dn__paths *paths, int wd)
 {
-        place *place = find_place(paths, number);
+        place *place = find_place(paths, wd);
 
         if (place)
                 return place;
@@ -63,8 +63,8 @@ static place *get_place(dn__paths *paths, int number)
         if (!place)
                 return NULL;
         dn__list_init(&place->steps);
-        place->number = number;
-        place->entry = dn__map_key(&place->number, sizeof(place->number));
+        place->wd = wd;
+        place->entry = dn__map_key(&place->wd, sizeof(place->wd));
         if (dn__map_add(&paths->places, &place->entry) == 0)
                 return place;
         free(place);
@@ -76,7 +76,7 @@ static void drop_if_unused(dn__paths *paths, place *place)
 {
         if (!dn__list_is_empty(&place->steps))
                 return;
-        (void)inotify_rm_watch(paths->fd, place->number);
+        (void)inotify_rm_watch(paths->fd, place->wd);
         dn__map_remove(&paths->places, &place->entry);
         free(place);
 }
@@ -93,22 +93,22 @@ static void free_steps(dn__paths *paths, step *steps)
         }
 }
 
-static bool has_step(const dn__path *path, int number, uint64_t name)
+static bool has_step(const dn__path *path, int wd, uint64_t name)
 {
         for (const step *step = path->steps; step; step = step->next)
-                if (step->place->number == number && step->name == name)
+                if (step->place->wd == wd && step->name == name)
                         return true;
         return false;
 }
 
-static int add_step(dn__paths *paths, dn__path *path, int number, uint64_t name)
+static int add_step(dn__paths *paths, dn__path *path, int wd, uint64_t name)
 {
         place *place;
         step *step;
 
-        if (has_step(path, number, name))
+        if (has_step(path, wd, name))
                 return 0;
-        place = get_place(paths, number);
+        place = get_place(paths, wd);
         step = place ? malloc(sizeof(*step)) : NULL;
         if (step) {
                 *step = (struct step){ .next = path->steps, .place = place, .path = path,
@@ -120,7 +120,7 @@ static int add_step(dn__paths *paths, dn__path *path, int number, uint64_t name)
         if (place)
                 drop_if_unused(paths, place);
         else
-                (void)inotify_rm_watch(paths->fd, number);
+                (void)inotify_rm_watch(paths->fd, wd);
         return -ENOMEM;
 }
 
@@ -162,12 +162,12 @@ static bool follow_link(char path[PATH_MAX], size_t n_bytes)
 static int listen_to(dn__paths *paths, dn__path *path, char *text, size_t n_bytes, uint32_t events)
 {
         char after = text[n_bytes];
-        int number;
+        int wd;
 
         text[n_bytes] = '\0';
-        number = inotify_add_watch(paths->fd, n_bytes ? text : "/", events | IN_MASK_ADD);
+        wd = inotify_add_watch(paths->fd, n_bytes ? text : "/", events | IN_MASK_ADD);
         text[n_bytes] = after;
-        return number < 0 ? -errno : add_step(paths, path, number, hash_next(text + n_bytes));
+        return wd < 0 ? -errno : add_step(paths, path, wd, hash_next(text + n_bytes));
 }
 
 /* Reading a file is not needed for its status, but to listen to it: otherwise its directory

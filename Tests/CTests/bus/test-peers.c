@@ -62,7 +62,7 @@ TEST_ON_BUS(theBusKnowsTheUserOfAConnection)
         CHECK(peer->call && !peer->is_known);
         WAIT_UNTIL(step() && !peer->call);
         CHECK(peer->is_known);
-        CHECK_EQ(peer->number, geteuid());
+        CHECK_EQ(peer->id, geteuid());
         CHECK(dn__peers_get(&peers, test_peer_unique_name(other)) == peer);
         CHECK(!peer->call); /* it is not asked again */
         end();
@@ -75,7 +75,7 @@ TEST_ON_BUS(theBusKnowsTheProcessAndItsProgramIsFound)
         begin(DN__PEER_PROCESS);
         peer = dn__peers_get(&peers, test_peer_unique_name(other));
         WAIT_UNTIL(step() && !peer->call);
-        CHECK_EQ(peer->number, (uint32_t)getpid());
+        CHECK_EQ(peer->id, (uint32_t)getpid());
         CHECK_STREQ(peer->program, program_invocation_short_name);
         end();
 }
