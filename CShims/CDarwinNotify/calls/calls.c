@@ -57,7 +57,7 @@ static void sharer_dispatch(dn__sharer *sharer)
         dn__owners_hand_on(calls);
 }
 
-/* The bus reports who owns our names and those we follow, and which callers have left. */
+/* The bus reports who owns our names and those we track, and which callers have left. */
 static bool handle_signal(dn__calls *calls, sd_bus_message *message)
 {
         const char *sender = sd_bus_message_get_sender(message), *name, *old, *new;

@@ -1,4 +1,4 @@
-/* Follows who owns names on the bus, for the observers of each. */
+/* Tracks who owns names on the bus, for the observers of each. */
 #include "calls/owners.h"
 
 #include <errno.h>
@@ -133,7 +133,7 @@ static int answered_owner(sd_bus_message *message, void *context, sd_bus_error *
 }
 
 /* The rule comes before the question, so that no change is missed. */
-static void begin_to_follow(dn__calls *calls, dn__owner *owner) DN__REQUIRES(&calls->dbus->lock)
+static void begin_to_track(dn__calls *calls, dn__owner *owner) DN__REQUIRES(&calls->dbus->lock)
 {
         if (!dn__connection_is_usable(&calls->dbus->connection))
                 return;
@@ -164,7 +164,7 @@ void dn__owners_connected(dn__calls *calls)
 {
         dn__cleanup_assert_locked(&calls->dbus->lock);
         DN__MAP_EACH(dn__owner, owner, &calls->owners, entry)
-                begin_to_follow(calls, owner);
+                begin_to_track(calls, owner);
 }
 
 void dn__owners_disconnected(dn__calls *calls)
@@ -221,8 +221,8 @@ static dn__owner *make_owner(dn__calls *calls, const char *name, const dn__name 
         return NULL;
 }
 
-int dn__owner_follow(dn__calls *calls, const char *name, const dn__name *topic,
-                     dn__owner **ret_owner)
+int dn__owner_track(dn__calls *calls, const char *name, const dn__name *topic,
+                    dn__owner **ret_owner)
 {
         dn__owner *owner;
 
@@ -232,7 +232,7 @@ int dn__owner_follow(dn__calls *calls, const char *name, const dn__name *topic,
                 owner = make_owner(calls, name, topic);
                 if (!owner)
                         return -ENOMEM;
-                begin_to_follow(calls, owner);
+                begin_to_track(calls, owner);
                 dn__owners_expect_nothing(calls);
         }
         owner->n_users++;
@@ -252,7 +252,7 @@ void dn__owners_report(dn__calls *calls, const char *name)
         dn__loop_wake(calls->loop);
 }
 
-/* Frees a name that nobody follows any longer. */
+/* Frees a name that is no longer tracked. */
 static void forget_owner(dn__calls *calls, dn__owner *owner) DN__REQUIRES(&calls->dbus->lock)
 {
         if (owner->has_rule)

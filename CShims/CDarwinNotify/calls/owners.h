@@ -1,27 +1,27 @@
-/* Follows who owns names on the bus, for the observers of each. */
+/* Tracks who owns names on the bus, for the observers of each. */
 #pragma once
 
 #include "post/name.h"
 
 typedef struct dn__calls dn__calls;
 
-/* A name whose owner is followed. */
+/* A name whose owner is tracked. */
 typedef struct dn__owner dn__owner;
 
 /* --- For the center -------------------------------------------------------------------------- */
 
-/* Follows a name that a process can own. Its states are handed to a topic, as payloads whose object
- * is the name of the owner's connection, or "" if there is no owner; NULL while there is no bus.
- * Each state differs from the one before, unless it is reported again. Call once the connection
- * has been tried. Returns 0 or -ENOMEM. */
-int dn__owner_follow(dn__calls *calls, const char *name, const dn__name *topic,
-                     dn__owner **ret_owner);
+/* Tracks the owner of a name that a process can own. Its states are handed to a topic, as payloads
+ * whose object is the name of the owner's connection, or "" if there is no owner; NULL while there
+ * is no bus. Each state differs from the one before, unless it is reported again. Call once the
+ * connection has been tried. Returns 0 or -ENOMEM. */
+int dn__owner_track(dn__calls *calls, const char *name, const dn__name *topic,
+                    dn__owner **ret_owner);
 
-/* Hands on the present state of a name once more, if it is followed, as soon as it is known: call
+/* Hands on the present state of a name once more, if it is tracked, as soon as it is known: call
  * after adding an observer. */
 void dn__owners_report(dn__calls *calls, const char *name);
 
-/* Ends the use that dn__owner_follow() began. NULL is allowed. */
+/* Ends the use that dn__owner_track() began. NULL is allowed. */
 void dn__owner_release(dn__owner *owner);
 
 /* --- For the sharer of the connection, under its lock except the last ------------------------- */

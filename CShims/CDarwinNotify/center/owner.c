@@ -101,7 +101,7 @@ static int observe_owner(dn__hub *hub, const char *name, owner_observer *context
 
         if (!hub->calls)
                 return observe_absence(hub, &topic_name, observer, executor, ret_observer);
-        r = dn__owner_follow(hub->calls, name, &topic_name, &context->owner);
+        r = dn__owner_track(hub->calls, name, &topic_name, &context->owner);
         if (r == 0)
                 r = dn__observe_name(hub, &topic_name, observer, executor, ret_observer);
         if (r == 0)

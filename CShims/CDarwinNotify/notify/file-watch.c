@@ -1,7 +1,7 @@
 /* Reports changes of a file, including changes along its path.
  *
  * An event says only that something may have changed along the path of a file (paths.h). Then the
- * path is followed anew, and the file's status is read and compared with the one before. So lost,
+ * path is resolved anew, and the file's status is read and compared with the one before. So lost,
  * repeated or unrelated events are harmless. */
 #include "notify/file-watch.h"
 
@@ -162,7 +162,7 @@ static bool read_events(files *files)
         return has_some;
 }
 
-/* Listens before it looks, so that a change behind this is an event. A path that cannot be followed
+/* Listens before it looks, so that a change after this is an event. A path that cannot be resolved
  * to its end is incomplete. */
 static void look_at_some(files *files)
 {
@@ -171,7 +171,7 @@ static void look_at_some(files *files)
                 if (!watch->path.may_have_changed)
                         continue;
                 watch->path.may_have_changed = false;
-                (void)dn__path_follow(&files->paths, &watch->path, watch->text);
+                (void)dn__path_resolve(&files->paths, &watch->path, watch->text);
                 watch->is_due |= (read_status(watch) & watch->flags) != 0;
         }
 }
@@ -280,7 +280,7 @@ static int begin(dn__file_watch *watch)
         r = dn__loop_start(files->loop);
         if (r < 0)
                 return r;
-        r = dn__path_follow(&files->paths, &watch->path, watch->text);
+        r = dn__path_resolve(&files->paths, &watch->path, watch->text);
         if (r < 0) {
                 dn__path_leave(&files->paths, &watch->path);
                 return r;

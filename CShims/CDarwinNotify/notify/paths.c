@@ -134,7 +134,7 @@ static uint64_t hash_next(const char *rest)
         return n_bytes ? dn__hash64(rest, n_bytes) : 0;
 }
 
-/* --- Following ------------------------------------------------------------------------------- */
+/* --- Resolving ------------------------------------------------------------------------------- */
 
 /* If the beginning of the path is a symbolic link, replaces it with its target, or with nothing if
  * the result is too long. Returns whether it is a link. */
@@ -205,7 +205,7 @@ static int listen_along(dn__paths *paths, dn__path *path, char text[PATH_MAX])
         return r == -ENOSPC || r == -ENOMEM ? r : 0;
 }
 
-int dn__path_follow(dn__paths *paths, dn__path *path, const char *absolute)
+int dn__path_resolve(dn__paths *paths, dn__path *path, const char *absolute)
 {
         step *before = path->steps;
         char text[PATH_MAX];

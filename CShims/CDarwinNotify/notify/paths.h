@@ -24,7 +24,7 @@ typedef struct dn__path {
 /* Returns 0 or a negative errno. */
 int dn__paths_init(dn__paths *paths);
 
-/* Call when no path is being followed. */
+/* Call when no path is being resolved. */
 void dn__paths_deinit(dn__paths *paths);
 
 /* Returns false if there is no descriptor, or the host has closed it: it must not be used. Call
@@ -38,7 +38,7 @@ void dn__paths_close(dn__paths *paths);
  * links in between; no longer to what was on its way before. Whatever changes there from now on is
  * an event. If the path ends early, the last directory reports its continuation. Returns 0, or
  * -ENOSPC or -ENOMEM if it could not listen everywhere. */
-int dn__path_follow(dn__paths *paths, dn__path *path, const char *absolute);
+int dn__path_resolve(dn__paths *paths, dn__path *path, const char *absolute);
 
 /* Stops listening. */
 void dn__path_leave(dn__paths *paths, dn__path *path);
