@@ -16,8 +16,10 @@ void dn__pending_deinit(dn__pending *pending)
 {
         dn__pending_post *waiting;
 
-        while ((waiting = dn__pending_first(pending)))
+        while ((waiting = dn__pending_first(pending))) {
                 dn__pending_take(pending, waiting);
+                dn__pending_post_free(waiting);
+        }
         dn__map_deinit(&pending->by_name);
 }
 
@@ -41,8 +43,10 @@ static dn__pending_post *pending_post_new(const dn__post *post)
         return waiting;
 }
 
-static void pending_post_free(dn__pending_post *waiting)
+void dn__pending_post_free(dn__pending_post *waiting)
 {
+        if (!waiting)
+                return;
         dn__post_release(&waiting->post);
         free(waiting);
 }
@@ -86,7 +90,7 @@ int dn__pending_add(dn__pending *pending, const dn__post *post)
         if (!waiting)
                 return -ENOMEM;
         if (!post->is_queued && dn__map_add(&pending->by_name, &waiting->entry) < 0) {
-                pending_post_free(waiting);
+                dn__pending_post_free(waiting);
                 return -ENOMEM;
         }
         dn__list_append(&pending->order, &waiting->link);
@@ -107,5 +111,4 @@ void dn__pending_take(dn__pending *pending, dn__pending_post *waiting)
         dn__list_remove(&waiting->link);
         pending->n_posts--;
         pending->n_bytes -= waiting->n_bytes;
-        pending_post_free(waiting);
 }

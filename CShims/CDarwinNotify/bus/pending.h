@@ -43,5 +43,8 @@ int dn__pending_add(dn__pending *pending, const dn__post *post);
 /* Returns the first post, borrowed until it is taken, or NULL. */
 dn__pending_post *dn__pending_first(const dn__pending *pending);
 
-/* Removes and frees a post. */
+/* Removes a post; free it after use. */
 void dn__pending_take(dn__pending *pending, dn__pending_post *waiting);
+
+/* Its user info may be large: call it without the lock. NULL is allowed. */
+void dn__pending_post_free(dn__pending_post *waiting);

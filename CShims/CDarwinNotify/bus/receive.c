@@ -172,6 +172,7 @@ void dn__dbus_handle_decided(dn__dbus *dbus)
                 dn__lock_release(&dbus->lock);
                 if (accepted)
                         pass_on(dbus, &decided->post, is_from_elsewhere);
+                dn__post_release(&decided->post); /* it may be large: not under the lock */
                 dn__lock_acquire(&dbus->lock);
                 dn__waiting_post_free(decided);
         }

@@ -207,11 +207,12 @@ static bool fill_outbox(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
                 if (!add_to_outbox(dbus, &first->post))
                         return false;
                 dn__pending_take(&dbus->pending, first);
+                dn__pending_post_free(first); /* a post that fits has no user info */
         }
         return true;
 }
 
-bool dn__dbus_send_pending(dn__dbus *dbus)
+bool dn__dbus_send_pending(dn__dbus *dbus, dn__pending_post **ret_sent)
 {
         dn__pending_post *first;
         bool is_all;
@@ -227,5 +228,6 @@ bool dn__dbus_send_pending(dn__dbus *dbus)
         if (!first || send_by_sd_bus(dbus, &first->post) < 0)
                 return false;
         dn__pending_take(&dbus->pending, first);
+        *ret_sent = first;
         return true;
 }

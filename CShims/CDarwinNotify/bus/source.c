@@ -187,11 +187,14 @@ static void send_pending(dn__dbus *dbus)
         bool is_sent = true;
 
         for (size_t i = 0; i < TURN_N_STEPS && is_sent; i++) {
+                dn__pending_post *sent = NULL;
+
                 dn__lock_acquire(&dbus->lock);
                 if (i == 0)
                         look_at_socket(dbus);
-                is_sent = dn__dbus_send_pending(dbus);
+                is_sent = dn__dbus_send_pending(dbus, &sent);
                 dn__lock_release(&dbus->lock);
+                dn__pending_post_free(sent);
         }
 }
 

@@ -117,8 +117,9 @@ int dn__dbus_post(dn__carrier *carrier, dn__post *post);
 bool dn__dbus_write(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
 
 /* Sends some of the posts that wait. Returns false if the rest must keep waiting or there is
- * none. */
-bool dn__dbus_send_pending(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);
+ * none. Sets `ret_sent` if there is one to be freed without the lock. */
+bool dn__dbus_send_pending(dn__dbus *dbus, dn__pending_post **ret_sent)
+        DN__REQUIRES(&dbus->lock);
 
 /* Returns whether dn__dbus_send_pending() has work to do. */
 bool dn__dbus_has_to_send(dn__dbus *dbus) DN__REQUIRES(&dbus->lock);

@@ -38,6 +38,7 @@ TEST_NO_BUS(nameWaitsOnceWithItsNewestGeneration)
         CHECK_EQ(first->post.generation, 9);
         CHECK_EQ(first->post.region_id, 42);
         dn__pending_take(&pending, first);
+        dn__pending_post_free(first);
         CHECK_STREQ(dn__pending_first(&pending)->post.name.text, "a");
         dn__pending_deinit(&pending);
 }
@@ -70,6 +71,7 @@ TEST_NO_BUS(postsThatTwoTablesHaveCountedWaitAsUncountedOnes)
 TEST_NO_BUS(bytesOfPostsThatHaveLeftDoNotCount)
 {
         dn__post post = { .is_queued = true };
+        dn__pending_post *first;
         dn__pending pending;
         size_t n_bytes;
 
@@ -80,7 +82,9 @@ TEST_NO_BUS(bytesOfPostsThatHaveLeftDoNotCount)
         CHECK(n_bytes > 0);
         CHECK_EQ(dn__pending_add(&pending, &post), 0);
         CHECK_EQ(pending.n_bytes, 2 * n_bytes);
-        dn__pending_take(&pending, dn__pending_first(&pending));
+        first = dn__pending_first(&pending);
+        dn__pending_take(&pending, first);
+        dn__pending_post_free(first);
         CHECK_EQ(pending.n_bytes, n_bytes);
         dn__pending_deinit(&pending);
 }
