@@ -36,9 +36,40 @@ bool dn__kinds_have(const dn_service *service, const char *kind)
         return is_there;
 }
 
+/* Returns a copy of all kinds in one piece of memory, or NULL. */
+static const char **copy_kinds(const dn_service *service, size_t *ret_n_kinds)
+{
+        size_t n_bytes = (service->n_kinds + 1) * sizeof(char *);
+        const char **copy;
+        char *text;
+
+        for (size_t i = 0; i < service->n_kinds; i++)
+                n_bytes += strlen(service->kinds[i]) + 1;
+        copy = malloc(n_bytes);
+        if (!copy)
+                return NULL;
+        text = (char *)(copy + service->n_kinds + 1);
+        for (size_t i = 0; i < service->n_kinds; i++) {
+                copy[i] = text;
+                text = stpcpy(text, service->kinds[i]) + 1;
+        }
+        *ret_n_kinds = service->n_kinds;
+        return copy;
+}
+
 char *dn__kinds_introspect(const dn_service *service)
 {
-        return dn__introspection_new(service->kinds, service->n_kinds);
+        dn__lock *lock = &service->origin->dbus->lock;
+        size_t n_kinds = 0;
+        const char **kinds;
+        char *text;
+
+        dn__lock_acquire(lock);
+        kinds = copy_kinds(service, &n_kinds);
+        dn__lock_release(lock);
+        text = kinds ? dn__introspection_new(kinds, n_kinds) : NULL;
+        free(kinds);
+        return text;
 }
 
 static int insert_kind(dn_service *service, size_t index, const char *kind)

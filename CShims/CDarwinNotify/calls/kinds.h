@@ -11,7 +11,8 @@ int dn__kinds_add(dn_service *service, const char *kind);
 /* Returns 0, or -EINVAL if it is not there. */
 int dn__kinds_remove(dn_service *service, const char *kind);
 
-/* Returns the introspection; NULL if out of memory. */
+/* Returns the introspection; NULL if out of memory. Without the lock, which is held only while the
+ * kinds are copied. */
 char *dn__kinds_introspect(const dn_service *service);
 
 /* Frees all kinds when the service ends. */

@@ -405,11 +405,10 @@ static bool begin_request(dn__calls *calls, dn_service *service, sd_bus_message 
 static bool introspect(dn__calls *calls, const dn_service *service, const char *child,
                        sd_bus_message *message)
 {
-        char *text DN__FREES = child ? dn__introspection_new_parent(child) : NULL;
+        char *text DN__FREES = child ? dn__introspection_new_parent(child)
+                                     : dn__kinds_introspect(service);
 
         dn__lock_acquire(&calls->dbus->lock);
-        if (!child)
-                text = dn__kinds_introspect(service);
         if (text && dn__connection_is_open(&calls->dbus->connection))
                 (void)sd_bus_reply_method_return(message, "s", text);
         dn__lock_release(&calls->dbus->lock);
