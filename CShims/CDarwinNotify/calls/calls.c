@@ -42,7 +42,9 @@ static uint64_t sharer_until(dn__sharer *sharer)
         dn__calls *calls = calls_at(sharer);
 
         dn__cleanup_assert_locked(&calls->dbus->lock);
-        return dn__list_is_empty(&calls->jobs) && !dn__owners_are_due(calls) ? calls->until_us : 0;
+        if (!dn__list_is_empty(&calls->jobs))
+                return 0;
+        return dn__clock_earlier(calls->until_us, dn__owners_get_until(calls));
 }
 
 static void sharer_dispatch(dn__sharer *sharer)

@@ -13,6 +13,9 @@
 /* Reports that any name changes hands. */
 #define WIDE_RULE "type='signal',sender='" DN__BUS_NAME "',member='NameOwnerChanged'"
 
+/* How long a state waits for memory. */
+#define RETRY_US (10 * DN__US_PER_MS)
+
 /* The longest name of a connection, with a NUL. */
 #define CONNECTION_BYTES 256
 
@@ -54,8 +57,8 @@ static void set_state(dn__owner *owner, owner_state state, const char *connectio
         become_due(owner);
 }
 
-/* Takes a state that is due, as a payload; NULL if there is none. If out of memory, it stays due
- * until the next turn. */
+/* Takes a state that is due, as a payload; NULL if there is none. If out of memory, it stays
+ * due. */
 static dn__payload *take_due(dn__calls *calls)
 {
         dn__payload *payload;
@@ -63,7 +66,7 @@ static dn__payload *take_due(dn__calls *calls)
 
         DN__AUTO_LOCK(&calls->dbus->lock);
         owner = DN__LIST_FIRST(dn__owner, &calls->due_owners, due_link);
-        if (!owner)
+        if (!owner || dn__clock_now_us() < calls->owners_us)
                 return NULL;
         payload = dn__payload_new(&(dn__post){
                 .name = owner->topic,
@@ -71,25 +74,42 @@ static dn__payload *take_due(dn__calls *calls)
         });
         if (payload)
                 dn__list_remove(&owner->due_link);
+        else
+                calls->owners_us = dn__clock_after_us(RETRY_US);
         return payload;
 }
 
-static void hand_on(dn__hub *hub, dn__payload *payload)
+/* Some observers have missed a state for want of memory. The others skip what they know. */
+static void put_back(dn__calls *calls, const dn__name *topic)
 {
+        DN__AUTO_LOCK(&calls->dbus->lock);
+
+        calls->owners_us = dn__clock_after_us(RETRY_US);
+        DN__MAP_EACH(dn__owner, owner, &calls->owners, entry)
+                if (strcmp(owner->topic.text, topic->text) == 0)
+                        become_due(owner);
+}
+
+static void hand_on(dn__calls *calls, dn__payload *payload)
+{
+        dn__hub *hub = calls->hub;
+        bool is_missed = false;
         dn__topic *topic;
 
         dn__hub_lock(hub);
         topic = dn__topic_find(hub, &payload->post.name);
         if (topic)
-                dn__payloads_hand_to(topic, payload);
+                is_missed = !dn__payloads_hand_to(topic, payload);
         dn__hub_unlock_and_run(hub);
+        if (is_missed)
+                put_back(calls, &payload->post.name);
         dn__payload_unref(payload);
 }
 
-bool dn__owners_are_due(dn__calls *calls)
+uint64_t dn__owners_get_until(const dn__calls *calls)
 {
         dn__cleanup_assert_locked(&calls->dbus->lock);
-        return !dn__list_is_empty(&calls->due_owners);
+        return dn__list_is_empty(&calls->due_owners) ? DN__NEVER : calls->owners_us;
 }
 
 /* Only the service thread hands states on, so that they stay in order. */
@@ -98,7 +118,7 @@ void dn__owners_hand_on(dn__calls *calls)
         dn__payload *payload;
 
         while ((payload = take_due(calls)))
-                hand_on(calls->hub, payload);
+                hand_on(calls, payload);
 }
 
 /* --- The bus -------------------------------------------------------------------------------- */

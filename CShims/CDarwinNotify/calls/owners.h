@@ -37,8 +37,8 @@ void dn__owners_expect_nothing(dn__calls *calls);
 /* Notes that the bus has given a name to a connection; "": to nobody. */
 void dn__owners_note(dn__calls *calls, const char *name, const char *connection);
 
-/* Returns whether states are to be handed on. */
-bool dn__owners_are_due(dn__calls *calls);
+/* Returns when states are to be handed on: 0 is now. */
+uint64_t dn__owners_get_until(const dn__calls *calls);
 
 /* Hands the states on. On the service thread, without the lock. */
 void dn__owners_hand_on(dn__calls *calls);

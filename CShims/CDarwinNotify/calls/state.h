@@ -63,7 +63,8 @@ struct dn__calls {
         dn__name_rules caller_rules;
 
         dn__map owners;            /* dn__owner */
-        dn__link due_owners;       /* whose state is to be handed on */
+        dn__link due_owners;       /* whose state is to be handed on: */
+        uint64_t owners_us;        /* not before, for want of memory */
         dn__name_rules owner_rules;
 
         uint64_t last_id;

@@ -84,7 +84,7 @@ static int observe_absence(dn__hub *hub, const dn__name *topic_name, dn_observer
         dn__hub_lock(hub);
         topic = dn__topic_find(hub, topic_name);
         if (topic)
-                dn__payloads_hand_to(topic, payload);
+                (void)dn__payloads_hand_to(topic, payload);
         dn__hub_unlock_and_run(hub);
         dn__payload_unref(payload);
         return r;

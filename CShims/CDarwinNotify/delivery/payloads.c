@@ -44,16 +44,19 @@ static void ask(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED
                         payload->behaviors |= 1U << observer->behavior;
 }
 
-/* A queue without an observer of the object is left alone. */
+/* A queue without an observer of the object is left alone. Returns false if out of memory. */
+static bool add_if_observed(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED
+{
+        DN__LIST_EACH(const dn_observer, observer, &queue->observers, link)
+                if (dn__observer_count_posts(observer, payload))
+                        return dn__post_queue_add(queue, payload);
+        dn__post_queue_miss(queue, payload);
+        return true;
+}
+
 static void add(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED
 {
-        DN__LIST_EACH(const dn_observer, observer, &queue->observers, link) {
-                if (dn__observer_count_posts(observer, payload)) {
-                        dn__post_queue_add(queue, payload);
-                        return;
-                }
-        }
-        dn__post_queue_miss(queue, payload);
+        (void)add_if_observed(queue, payload);
 }
 
 /* --- Suspension ----------------------------------------------------------------------------- */
@@ -176,11 +179,15 @@ void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
                 each_of_hub(hub, payload, add);
 }
 
-void dn__payloads_hand_to(dn__topic *topic, dn__payload *payload)
+bool dn__payloads_hand_to(dn__topic *topic, dn__payload *payload)
 {
+        bool have_all = true;
+
         payload->sequence = ++topic->hub->last_sequence;
         payload->n_losses = topic->hub->n_losses;
-        each_of_topic(topic, payload, add);
+        DN__LIST_EACH(dn__post_queue, queue, &topic->queues, link)
+                have_all = add_if_observed(queue, payload) && have_all;
+        return have_all;
 }
 
 /* In parts, so that other posts need not wait for the lock. They are kept behind the rest. */

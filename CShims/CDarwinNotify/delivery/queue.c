@@ -251,14 +251,19 @@ static void make_room(dn__post_queue *queue, size_t n_bytes) DN__HUB_LOCKED
         }
 }
 
-void dn__post_queue_add(dn__post_queue *queue, dn__payload *payload)
+bool dn__post_queue_add(dn__post_queue *queue, dn__payload *payload)
 {
+        dn__queue_item item = { .sequence = payload->sequence, .payload = payload };
+        bool is_added;
+
         make_room(queue, payload->n_bytes);
-        if (append(queue, (dn__queue_item){ .sequence = payload->sequence, .payload = payload })) {
+        is_added = append(queue, item);
+        if (is_added) {
                 queue->n_bytes += payload->n_bytes;
                 (void)dn__payload_ref(payload);
         } else {
                 dn__post_queue_miss(queue, payload);
         }
         need_runs(queue);
+        return is_added;
 }

@@ -128,8 +128,8 @@ uint64_t dn__topic_hand_counted(dn__topic *topic, uint64_t generation, bool is_o
 /* Hands on every post counted in the table; does nothing without one. */
 void dn__topic_hand_missed(dn__topic *topic) DN__HUB_LOCKED;
 
-/* Adds a payload, with a reference of its own. */
-void dn__post_queue_add(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED;
+/* Adds a payload, with a reference of its own. Returns false if out of memory: it is missed. */
+bool dn__post_queue_add(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED;
 
 /* Removes the first item, if any, for the caller, who releases its payload. */
 bool dn__post_queue_take(dn__post_queue *queue, dn__queue_item *ret_item) DN__HUB_LOCKED;

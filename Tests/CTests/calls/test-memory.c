@@ -6,14 +6,21 @@
 #include "failing-allocator.h"
 #include "library-thread.h"
 #include "requests.h"
+#include "tally.h"
 
 static _Atomic long n_until_failure = -1; /* that allocation alone fails; negative: none */
 static _Atomic long n_failures;
 static _Thread_local bool is_inside; /* a call of the library */
 static _Atomic bool spares_threads;  /* of the library: only what is inside fails */
 
+static _Atomic bool fails_in_threads; /* of the library: each allocation */
+
 static bool allocation_fails(void)
 {
+        if (fails_in_threads && is_thread_of_library()) {
+                n_failures++;
+                return true;
+        }
         if (n_until_failure < 0 || (!is_inside && (spares_threads || !is_thread_of_library())) ||
             n_until_failure-- != 0)
                 return false;
@@ -289,6 +296,88 @@ TEST_ON_BUS(anOwnerIsReportedOrNotWhicheverAllocationFails)
         test_bus_begin();
         WAIT_UNTIL(dn_center_is_on_bus(dn_center_darwin()) == 1);
         fail_each(observe_owner);
+}
+
+static dn_observer *observe_reports(reports *seen)
+{
+        dn_owner_handler handler = {
+                .invoke = note_report, .context = seen, .destroy = note_destroyed};
+        dn_observer *observer = NULL;
+
+        CHECK_EQ(dn_center_observe_owner(dn_center_darwin(), SERVICE, &handler, NULL, &observer),
+                 0);
+        return observer;
+}
+
+TEST_ON_BUS(aStateThatWaitsForMemoryOccupiesNoProcessor)
+{
+        static reports first, second;
+        long n_before;
+
+        require_failing_allocator();
+        test_bus_begin();
+        WAIT_UNTIL(dn_center_is_on_bus(dn_center_darwin()) == 1);
+        observe_reports(&first);
+        WAIT_UNTIL_EQ(first.n, 1);
+        n_before = n_failures;
+        fails_in_threads = true;
+        observe_reports(&second);
+        WAIT_UNTIL(n_failures > n_before);
+        test_let_pass_ms(300);
+        CHECK(n_failures < n_before + 100);
+        CHECK_EQ(second.n, 0);
+        fails_in_threads = false;
+        WAIT_UNTIL_EQ(second.n, 1);
+}
+
+static pthread_mutex_t handling = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool is_handling;
+
+static void wait_for_lock(const dn_event *event, void *context)
+{
+        is_handling = true;
+        CHECK_EQ(pthread_mutex_lock(&handling), 0);
+        CHECK_EQ(pthread_mutex_unlock(&handling), 0);
+}
+
+/* Three states wait for one thread. Their queue has no room for the third one without memory. */
+static void report_three(long n)
+{
+        static const dn_handler handler = {.invoke = wait_for_lock};
+        reports seen[3] = {0};
+        dn_observer *observers[3];
+
+        is_handling = false;
+        CHECK_EQ(pthread_mutex_lock(&handling), 0);
+        dn_observer *busy = observe_ok(dn_center_darwin(), "self.x", &handler, NULL);
+        post_ok(dn_center_darwin(), "self.x");
+        WAIT_UNTIL(is_handling);
+        for (int i = 0; i < 3; i++) {
+                n_until_failure = i == 2 ? n : -1;
+                observers[i] = observe_reports(&seen[i]);
+                WAIT_UNTIL(test_others_rest());
+        }
+        n_until_failure = -1;
+        CHECK_EQ(pthread_mutex_unlock(&handling), 0);
+        for (int i = 0; i < 3; i++) {
+                WAIT_UNTIL(seen[i].n > 0);
+                tally_drop(observers[i]);
+                WAIT_UNTIL_EQ(seen[i].n_destroyed, 1);
+        }
+        tally_drop(busy);
+}
+
+TEST_ON_BUS(anOwnerIsReportedToEachObserverWhicheverAllocationFails)
+{
+        long n = 0;
+
+        require_failing_allocator();
+        test_bus_begin();
+        WAIT_UNTIL(dn_center_is_on_bus(dn_center_darwin()) == 1);
+        do
+                report_three(n++);
+        while (n_failures == n);
+        CHECK(n > 2);
 }
 
 TEST_MAIN()
