@@ -124,7 +124,7 @@ void dn__dbus_handle(dn__dbus *dbus, sd_bus_message *message)
         bool fits = dn__wire_read_post(dbus->wire, message, &post), is_wanted = false;
         bool is_from_elsewhere = false;
 
-        if (!fits && dbus->sharer && dbus->sharer->ops->handle(dbus->sharer, message))
+        if (!fits && dbus->client && dbus->client->ops->handle(dbus->client, message))
                 return;
         dn__lock_acquire(&dbus->lock);
         if (fits) {

@@ -49,8 +49,8 @@ static void connect_later(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 /* Closes the connection and forgets what depends on it. */
 static void drop_connection(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
 {
-        if (dbus->sharer)
-                dbus->sharer->ops->disconnected(dbus->sharer);
+        if (dbus->client)
+                dbus->client->ops->disconnected(dbus->client);
         dn__rules_disconnected(&dbus->rules);
         dn__peers_disconnected(&dbus->peers);
         dn__connection_close(&dbus->connection);
@@ -109,8 +109,8 @@ static void connected(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
         dbus->rules.has_gap = true;
         dn__numbers_forget_all(&dbus->numbers);
         dn__rules_connected(&dbus->rules);
-        if (dbus->sharer)
-                dbus->sharer->ops->connected(dbus->sharer);
+        if (dbus->client)
+                dbus->client->ops->connected(dbus->client);
         dn__condition_broadcast(&dbus->changed);
 }
 
@@ -285,8 +285,8 @@ static void end_turn(dn__dbus *dbus)
                 report_changes(dbus);
         if (missed && sink->may_have_missed)
                 sink->may_have_missed(dbus->context);
-        if (dbus->sharer)
-                dbus->sharer->ops->dispatch(dbus->sharer);
+        if (dbus->client)
+                dbus->client->ops->dispatch(dbus->client);
         if (ends)
                 sink->closed(dbus->context);
 }
@@ -314,8 +314,8 @@ static bool prepare_open(dn__dbus *dbus, dn__wait *wait) DN__REQUIRES(&dbus->loc
         limit_wait(wait, dn__waiting_get_until(&dbus->waiting));
         if (dbus->outbox.until_us)
                 limit_wait(wait, dbus->outbox.until_us);
-        if (dbus->sharer)
-                limit_wait(wait, dbus->sharer->ops->get_until(dbus->sharer));
+        if (dbus->client)
+                limit_wait(wait, dbus->client->ops->get_until(dbus->client));
         return !dn__dbus_has_to_send(dbus) && !dbus->connection.is_broken && !is_over(dbus) &&
                count_unreported(dbus) == 0;
 }

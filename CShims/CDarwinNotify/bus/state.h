@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "bus/connection.h"
-#include "bus/sharer.h"
+#include "bus/client.h"
 #include "bus/numbers.h"
 #include "bus/peers.h"
 #include "bus/pending.h"
@@ -41,7 +41,7 @@ typedef struct dn__outbox {
 } dn__outbox;
 
 /* Every sd-bus call is made under the lock, by the loop's thread or a posting thread. The lock is
- * never held while waiting or while code outside this folder runs, except that of the sharer. */
+ * never held while waiting or while code outside this folder runs, except that of the client. */
 struct dn__dbus {
         dn__carrier carrier;
         const dn__sink *sink;
@@ -50,7 +50,7 @@ struct dn__dbus {
         dn__loop *loop; /* borrowed */
         dn__address address;
         const dn__wire *wire;
-        dn__sharer *sharer;      /* borrowed; constant once started; NULL: none */
+        dn__bus_client *client; /* borrowed; constant once started; NULL: none */
         _Atomic bool is_tried;  /* the first attempt to connect has finished */
         _Atomic bool is_wanted; /* for more than posts: looks for the bus until it is found */
 

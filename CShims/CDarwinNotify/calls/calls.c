@@ -12,23 +12,23 @@
 #include "calls/request.h"
 #include "calls/service.h"
 
-static dn__calls *calls_at(dn__sharer *sharer)
+static dn__calls *calls_at(dn__bus_client *client)
 {
-        return DN__CONTAINER(sharer, dn__calls, sharer);
+        return DN__CONTAINER(client, dn__calls, client);
 }
 
-static void sharer_connected(dn__sharer *sharer)
+static void client_connected(dn__bus_client *client)
 {
-        dn__calls *calls = calls_at(sharer);
+        dn__calls *calls = calls_at(client);
 
         dn__cleanup_assert_locked(&calls->dbus->lock);
         dn__services_connected(calls);
         dn__owners_connected(calls);
 }
 
-static void sharer_disconnected(dn__sharer *sharer)
+static void client_disconnected(dn__bus_client *client)
 {
-        dn__calls *calls = calls_at(sharer);
+        dn__calls *calls = calls_at(client);
 
         dn__cleanup_assert_locked(&calls->dbus->lock);
         dn__calls_end_all(calls, -ENOTCONN);
@@ -37,9 +37,9 @@ static void sharer_disconnected(dn__sharer *sharer)
         dn__owners_disconnected(calls);
 }
 
-static uint64_t sharer_until(dn__sharer *sharer)
+static uint64_t client_until(dn__bus_client *client)
 {
-        dn__calls *calls = calls_at(sharer);
+        dn__calls *calls = calls_at(client);
 
         dn__cleanup_assert_locked(&calls->dbus->lock);
         if (!dn__list_is_empty(&calls->jobs))
@@ -47,9 +47,9 @@ static uint64_t sharer_until(dn__sharer *sharer)
         return dn__clock_earlier(calls->until_us, dn__owners_get_until(calls));
 }
 
-static void sharer_dispatch(dn__sharer *sharer)
+static void client_dispatch(dn__bus_client *client)
 {
-        dn__calls *calls = calls_at(sharer);
+        dn__calls *calls = calls_at(client);
 
         dn__lock_acquire(&calls->dbus->lock);
         dn__calls_expire(calls);
@@ -81,9 +81,9 @@ static bool handle_signal(dn__calls *calls, sd_bus_message *message)
                dn__service_note_name(calls, name, is_ours);
 }
 
-static bool sharer_handle(dn__sharer *sharer, sd_bus_message *message)
+static bool client_handle(dn__bus_client *client, sd_bus_message *message)
 {
-        dn__calls *calls = calls_at(sharer);
+        dn__calls *calls = calls_at(client);
         uint8_t type = 0;
         bool is_handled;
 
@@ -99,12 +99,12 @@ static bool sharer_handle(dn__sharer *sharer, sd_bus_message *message)
         return is_handled;
 }
 
-static const dn__sharer_ops sharer_ops = {
-        .connected = sharer_connected,
-        .disconnected = sharer_disconnected,
-        .get_until = sharer_until,
-        .dispatch = sharer_dispatch,
-        .handle = sharer_handle,
+static const dn__bus_client_ops client_ops = {
+        .connected = client_connected,
+        .disconnected = client_disconnected,
+        .get_until = client_until,
+        .dispatch = client_dispatch,
+        .handle = client_handle,
 };
 
 /* --- For the center ------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ int dn__calls_new(dn__hub *hub, dn__calls **ret_calls)
 
         if (!calls)
                 return -ENOMEM;
-        calls->sharer.ops = &sharer_ops;
+        calls->client.ops = &client_ops;
         calls->dbus = dn__dbus_of(hub->bus);
         calls->loop = hub->loop;
         calls->hub = hub;
@@ -130,7 +130,7 @@ int dn__calls_new(dn__hub *hub, dn__calls **ret_calls)
         dn__owners_init(calls);
         calls->answered_who = dn__request_answered_who;
         dn__lock_release(&calls->dbus->lock);
-        calls->dbus->sharer = &calls->sharer;
+        calls->dbus->client = &calls->client;
         *ret_calls = calls;
         return 0;
 }

@@ -24,7 +24,7 @@ void dn__owners_report(dn__calls *calls, const char *name);
 /* Ends the use that dn__owner_track() began. NULL is allowed. */
 void dn__owner_release(dn__owner *owner);
 
-/* --- For the sharer of the connection, under its lock except the last ------------------------- */
+/* --- For the client of the connection, under its lock except the last ------------------------- */
 
 void dn__owners_init(dn__calls *calls);
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bus/sharer.h"
+#include "bus/client.h"
 #include "bus/state.h"
 #include "calls/names.h"
 #include "darwinnotify/service.h"
@@ -38,7 +38,7 @@ typedef struct dn__name_rules {
 } dn__name_rules;
 
 struct dn__calls {
-        dn__sharer sharer;
+        dn__bus_client client;
         dn__dbus *dbus; /* its lock guards the fields below, which the compiler cannot express */
         dn__loop *loop;       /* constant, as the next three */
         dn__hub *hub;         /* borrowed: it outlives them */

@@ -1,8 +1,8 @@
 /* Finds out along which of many paths something may have changed.
  *
- * One inotify descriptor listens to places: directories and files. Each step of a path is a place
+ * One inotify descriptor listens to inodes: directories and files. Each step of a path is an inode
  * with the name that comes next, so an event that names another file in a directory is ignored.
- * The descriptor is kept, since closing it can take seconds on a busy machine, and a place is
+ * The descriptor is kept, since closing it can take seconds on a busy machine, and an inode is
  * dropped with its last step. */
 #include "notify/paths.h"
 
@@ -29,56 +29,56 @@
 /* Writing through a mapping causes no event, but unmapping does. */
 #define FILE_EVENTS (DIRECTORY_EVENTS | IN_MODIFY | IN_CLOSE_WRITE)
 
-typedef struct place {
+typedef struct inode {
         dn__map_entry entry;
         int wd; /* its watch descriptor, which inotify does not reuse */
         dn__link steps;
-} place;
+} inode;
 
 typedef struct step {
-        dn__link link; /* in the place */
+        dn__link link; /* in the inode */
         struct step *next; /* in the path */
-        place *place;
+        inode *inode;
         dn__path *path;
         uint64_t name; /* a hash of what comes next; 0: nothing, this is the file */
 } step;
 
-/* --- Places ---------------------------------------------------------------------------------- */
+/* --- Inodes ---------------------------------------------------------------------------------- */
 
-static place *find_place(const dn__paths *paths, int wd)
+static inode *find_inode(const dn__paths *paths, int wd)
 {
-        dn__map_entry *entry = dn__map_find(&paths->places, dn__hash64(&wd, sizeof(wd)),
+        dn__map_entry *entry = dn__map_find(&paths->inodes, dn__hash64(&wd, sizeof(wd)),
                                             &wd, sizeof(wd));
 
-        return entry ? DN__CONTAINER(entry, place, entry) : NULL;
+        return entry ? DN__CONTAINER(entry, inode, entry) : NULL;
 }
 
-static place *get_place(dn__paths *paths, int wd)
+static inode *get_inode(dn__paths *paths, int wd)
 {
-        place *place = find_place(paths, wd);
+        inode *inode = find_inode(paths, wd);
 
-        if (place)
-                return place;
-        place = calloc(1, sizeof(*place));
-        if (!place)
+        if (inode)
+                return inode;
+        inode = calloc(1, sizeof(*inode));
+        if (!inode)
                 return NULL;
-        dn__list_init(&place->steps);
-        place->wd = wd;
-        place->entry = dn__map_key(&place->wd, sizeof(place->wd));
-        if (dn__map_add(&paths->places, &place->entry) == 0)
-                return place;
-        free(place);
+        dn__list_init(&inode->steps);
+        inode->wd = wd;
+        inode->entry = dn__map_key(&inode->wd, sizeof(inode->wd));
+        if (dn__map_add(&paths->inodes, &inode->entry) == 0)
+                return inode;
+        free(inode);
         return NULL;
 }
 
 /* The kernel has already dropped a file that was deleted. */
-static void drop_if_unused(dn__paths *paths, place *place)
+static void drop_if_unused(dn__paths *paths, inode *inode)
 {
-        if (!dn__list_is_empty(&place->steps))
+        if (!dn__list_is_empty(&inode->steps))
                 return;
-        (void)inotify_rm_watch(paths->fd, place->wd);
-        dn__map_remove(&paths->places, &place->entry);
-        free(place);
+        (void)inotify_rm_watch(paths->fd, inode->wd);
+        dn__map_remove(&paths->inodes, &inode->entry);
+        free(inode);
 }
 
 /* --- Steps ----------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static void free_steps(dn__paths *paths, step *steps)
         for (step *step; (step = steps);) {
                 steps = step->next;
                 dn__list_remove(&step->link);
-                drop_if_unused(paths, step->place);
+                drop_if_unused(paths, step->inode);
                 free(step);
         }
 }
@@ -96,29 +96,29 @@ static void free_steps(dn__paths *paths, step *steps)
 static bool has_step(const dn__path *path, int wd, uint64_t name)
 {
         for (const step *step = path->steps; step; step = step->next)
-                if (step->place->wd == wd && step->name == name)
+                if (step->inode->wd == wd && step->name == name)
                         return true;
         return false;
 }
 
 static int add_step(dn__paths *paths, dn__path *path, int wd, uint64_t name)
 {
-        place *place;
+        inode *inode;
         step *step;
 
         if (has_step(path, wd, name))
                 return 0;
-        place = get_place(paths, wd);
-        step = place ? malloc(sizeof(*step)) : NULL;
+        inode = get_inode(paths, wd);
+        step = inode ? malloc(sizeof(*step)) : NULL;
         if (step) {
-                *step = (struct step){ .next = path->steps, .place = place, .path = path,
+                *step = (struct step){ .next = path->steps, .inode = inode, .path = path,
                                        .name = name };
-                dn__list_append(&place->steps, &step->link);
+                dn__list_append(&inode->steps, &step->link);
                 path->steps = step;
                 return 0;
         }
-        if (place)
-                drop_if_unused(paths, place);
+        if (inode)
+                drop_if_unused(paths, inode);
         else
                 (void)inotify_rm_watch(paths->fd, wd);
         return -ENOMEM;
@@ -229,24 +229,24 @@ void dn__path_leave(dn__paths *paths, dn__path *path)
 
 /* --- Events ---------------------------------------------------------------------------------- */
 
-/* An event without a name is one of the place itself. */
-static void note_event(place *place, const struct inotify_event *event)
+/* An event without a name concerns the inode itself. */
+static void note_event(inode *inode, const struct inotify_event *event)
 {
         uint64_t name = event->len ? hash_next(event->name) : 0;
 
-        DN__LIST_EACH(struct step, step, &place->steps, link)
+        DN__LIST_EACH(struct step, step, &inode->steps, link)
                 if (!name || step->name == name || (!step->name && (event->mask & ENTRY_EVENTS)))
                         step->path->may_have_changed = true;
 }
 
 static void note(dn__paths *paths, const struct inotify_event *event)
 {
-        place *place = find_place(paths, event->wd);
+        inode *inode = find_inode(paths, event->wd);
 
-        if (place)
-                note_event(place, event);
+        if (inode)
+                note_event(inode, event);
         else if (event->mask & IN_Q_OVERFLOW)
-                DN__MAP_EACH(struct place, other, &paths->places, entry)
+                DN__MAP_EACH(struct inode, other, &paths->inodes, entry)
                         note_event(other, event);
 }
 
@@ -294,5 +294,5 @@ void dn__paths_close(dn__paths *paths)
 void dn__paths_deinit(dn__paths *paths)
 {
         dn__paths_close(paths);
-        dn__map_deinit(&paths->places);
+        dn__map_deinit(&paths->inodes);
 }

@@ -11,7 +11,7 @@
 typedef struct dn__paths {
         int fd; /* of inotify; readable when something has happened somewhere; -1: none */
         dn__fork_guard *guard;
-        dn__map places;
+        dn__map inodes;
 } dn__paths;
 
 /* One path. All zero: nothing is listened to. */
