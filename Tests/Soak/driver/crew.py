@@ -7,9 +7,10 @@ from processes import Failure, Worker
 
 KEPT = ("newest", "history")
 # What may be added to the first measurements: kB, descriptors, threads, files. Dispatch has at most
-# 255 threads for handlers, and gives them back some seconds after a flood of requests.
-GROWTH = {"memory": 4096, "descriptors": 6, "threads": 4, "pooled threads": 64,
-          "handling threads": 256, "files": 4}
+# 255 threads for handlers, and gives them back some seconds after a flood of requests. Each of its
+# threads keeps up to 1,024 freed work items, which are 64 kB, and some pages of its stack.
+GROWTH = {"memory": 4096, "pooled memory": 4096 + 64 * 80, "descriptors": 6, "threads": 4,
+          "pooled threads": 64, "handling threads": 256, "files": 4}
 
 
 class Crew:
@@ -250,13 +251,13 @@ class Crew:
         found = {(worker, what): n for worker in self.workers if not worker.mortal
                  for what, n in worker.measure().items()}
         found["the ground", "files"] = self.ground.count_files()
-        self.memory = max(n for (_, what), n in found.items() if what == "memory")
+        self.memory = max(n for (_, what), n in found.items() if what.endswith("memory"))
         for key, n in found.items():
             first = self.measured.setdefault(key, n)
             if self.n_rests < 3:
                 self.measured[key] = max(first, n)
                 continue
-            is_judged = key[1] != "memory" or self.measures_memory
+            is_judged = not key[1].endswith("memory") or self.measures_memory
             has_grown = is_judged and n > first + GROWTH[key[1]]
             self.n_grown[key] = self.n_grown.get(key, 0) + 1 if has_grown else 0
             if self.n_grown[key] == 3:

@@ -175,8 +175,9 @@ class Worker:
         service in Swift handles its requests at the same time, each on a thread of that pool."""
         folder = Path(f"/proc/{self.process.pid}")
         fields = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
-        threads = "threads"
+        memory, threads = "memory", "threads"
         if self.command.name == "soak-peer":
+            memory = "pooled memory"
             threads = "handling threads" if self.kind == "serve" else "pooled threads"
-        return {"memory": int(fields["RssAnon"].split()[0]), threads: int(fields["Threads"]),
+        return {memory: int(fields["RssAnon"].split()[0]), threads: int(fields["Threads"]),
                 "descriptors": len(os.listdir(folder / "fd"))}
