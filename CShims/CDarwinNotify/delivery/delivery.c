@@ -247,7 +247,7 @@ static void refuse_run(dn__post_queue *queue)
         dn__center_release(center);
 }
 
-void dn__hub_unlock_and_run(dn__hub *hub)
+static void run_ready(dn__hub *hub) DN__RELEASES(&dn__hub_guard)
 {
         for (;;) {
                 dn__post_queue *queue = DN__LIST_FIRST(dn__post_queue, &hub->ready, ready_link);
@@ -268,4 +268,13 @@ void dn__hub_unlock_and_run(dn__hub *hub)
                         return;
                 dn__hub_lock(hub);
         }
+}
+
+void dn__hub_unlock_and_run(dn__hub *hub)
+{
+        dn__link dropped;
+
+        dn__list_move(&hub->dropped, &dropped);
+        run_ready(hub);
+        dn__payloads_free(&dropped);
 }

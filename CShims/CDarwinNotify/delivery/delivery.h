@@ -25,6 +25,6 @@ void dn__delivery_end(dn_observer *cancelled);
  * of. */
 unsigned dn__delivery_count_own(const dn_observer *observer);
 
-/* Releases the lock, then asks executors to run the queues that have got posts. Callbacks may run.
- * Call without any other lock held. */
+/* Releases the lock, then asks executors to run the queues that have got posts, and frees what was
+ * dropped. Callbacks may run. Call without any other lock held. */
 void dn__hub_unlock_and_run(dn__hub *hub) DN__RELEASES(&dn__hub_guard);

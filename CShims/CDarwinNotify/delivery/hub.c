@@ -107,6 +107,7 @@ static dn__per_process *make_hub(void *context)
         dn__hub_lock(hub);
         dn__list_init(&hub->idle);
         dn__list_init(&hub->ready);
+        dn__list_init(&hub->dropped);
         dn__list_init(&hub->prefixes);
         dn__list_init(&hub->suspension.posts);
         dn__hub_unlock(hub);

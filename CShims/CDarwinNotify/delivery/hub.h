@@ -115,6 +115,7 @@ struct dn__hub {
         dn__condition changed; /* a topic is prepared or an invocation has ended */
         dn__map topics DN__HUB_GUARDED;
         dn__link ready DN__HUB_GUARDED; /* queues that have runs to ask for */
+        dn__link dropped DN__HUB_GUARDED; /* payloads to be freed without the lock */
         dn__link idle DN__HUB_GUARDED; /* topics that nothing holds, ordered by when they expire */
         size_t n_idle DN__HUB_GUARDED;
         struct dn__counter *free_counters DN__HUB_GUARDED; /* kept for the life of the process */

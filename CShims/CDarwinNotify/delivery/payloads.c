@@ -96,9 +96,10 @@ static dn__map_entry key_of(const dn__payload *payload)
 }
 
 /* Observers that coalesce do not receive the earlier one of two. */
-static void supersede(dn__suspension *suspension, dn__payload *earlier, dn__payload *payload)
-        DN__HUB_LOCKED
+static void supersede(dn__hub *hub, dn__payload *earlier, dn__payload *payload) DN__HUB_LOCKED
 {
+        dn__suspension *suspension = &hub->suspension;
+
         payload->n_equal += earlier->n_equal;
         if (earlier->behaviors & 1U << DN_SUSPENSION_HOLD) {
                 earlier->is_superseded = true;
@@ -107,7 +108,7 @@ static void supersede(dn__suspension *suspension, dn__payload *earlier, dn__payl
         } else {
                 payload->n_lost += earlier->n_lost;
                 remove_kept(suspension, earlier);
-                dn__payload_unref(earlier);
+                dn__payload_drop(hub, earlier);
         }
 }
 
@@ -120,7 +121,7 @@ static void keep(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
 
         payload->was_suspended = true;
         if (earlier)
-                supersede(suspension, DN__CONTAINER(earlier, dn__payload, entry), payload);
+                supersede(hub, DN__CONTAINER(earlier, dn__payload, entry), payload);
         /* If out of memory, the next post does not find this one: then both are delivered. */
         payload->entry = key;
         if (dn__map_add(&suspension->by_key, &payload->entry) < 0)
@@ -133,7 +134,7 @@ static void keep(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED
                 dn__payload *dropped = take_kept(suspension);
 
                 each_of_hub(hub, dropped, miss);
-                dn__payload_unref(dropped);
+                dn__payload_drop(hub, dropped);
         }
 }
 
@@ -144,7 +145,7 @@ static void release_kept(dn__hub *hub, size_t n_posts) DN__HUB_LOCKED
 
         while (n_posts-- > 0 && (payload = take_kept(&hub->suspension))) {
                 each_of_hub(hub, payload, add);
-                dn__payload_unref(payload);
+                dn__payload_drop(hub, payload);
         }
 }
 
@@ -219,9 +220,9 @@ void dn__payloads_set_suspended(dn__hub *hub, bool is_suspended)
 
 void dn__payloads_forget(dn__hub *hub)
 {
-        DN__HUB_AUTO_LOCK(hub);
-
+        dn__hub_lock(hub);
         while (hub->suspension.n_posts)
-                dn__payload_unref(take_kept(&hub->suspension));
+                dn__payload_drop(hub, take_kept(&hub->suspension));
         dn__map_deinit(&hub->suspension.by_key);
+        dn__hub_unlock_and_run(hub);
 }

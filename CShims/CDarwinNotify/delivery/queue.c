@@ -45,13 +45,38 @@ dn__payload *dn__payload_ref(dn__payload *payload)
         return payload;
 }
 
-void dn__payload_unref(dn__payload *payload)
+/* Returns whether it was the last reference. */
+static bool release(dn__payload *payload)
 {
-        if (!payload ||
-            atomic_fetch_sub_explicit(&payload->n_refs, 1, memory_order_acq_rel) != 1)
-                return;
+        return atomic_fetch_sub_explicit(&payload->n_refs, 1, memory_order_acq_rel) == 1;
+}
+
+static void payload_free(dn__payload *payload)
+{
         dn__post_release(&payload->post);
         free(payload);
+}
+
+void dn__payload_unref(dn__payload *payload)
+{
+        if (payload && release(payload))
+                payload_free(payload);
+}
+
+void dn__payload_drop(dn__hub *hub, dn__payload *payload)
+{
+        if (release(payload))
+                dn__list_append(&hub->dropped, &payload->link);
+}
+
+void dn__payloads_free(dn__link *dropped)
+{
+        while (!dn__list_is_empty(dropped)) {
+                dn__payload *payload = DN__CONTAINER(dropped->next, dn__payload, link);
+
+                dn__list_remove(&payload->link);
+                payload_free(payload);
+        }
 }
 
 /* --- Creation ------------------------------------------------------------------------------- */
@@ -247,7 +272,7 @@ static void make_room(dn__post_queue *queue, size_t n_bytes) DN__HUB_LOCKED
                 queue->n_bytes + n_bytes > DN__POST_QUEUE_MAX_KEPT_BYTES) &&
                dn__post_queue_take(queue, &oldest)) {
                 dn__post_queue_miss(queue, oldest.payload);
-                dn__payload_unref(oldest.payload);
+                dn__payload_drop(queue->topic->hub, oldest.payload);
         }
 }
 

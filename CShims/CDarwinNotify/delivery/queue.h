@@ -35,7 +35,8 @@ typedef struct dn__payload {
         uint64_t n_lost;    /* missing posts before it */
         dn__post post;      /* a copy in `bytes` */
         size_t n_bytes;
-        dn__link link;       /* in the hub, while it waits for the end of a suspension */
+        dn__link link;       /* in the hub, while it waits for the end of a suspension, or once it
+                              * was dropped */
         dn__map_entry entry; /* in the hub, by name and object, if it is the last of those */
         char bytes[];
 } dn__payload;
@@ -51,6 +52,13 @@ dn__payload *dn__payload_ref(dn__payload *payload);
 
 /* NULL is allowed. */
 void dn__payload_unref(dn__payload *payload);
+
+/* As dn__payload_unref(), under the lock: a payload may be large, so dn__hub_unlock_and_run() frees
+ * it after the lock is released. */
+void dn__payload_drop(dn__hub *hub, dn__payload *payload) DN__HUB_LOCKED;
+
+/* Frees a list of dropped payloads. */
+void dn__payloads_free(dn__link *dropped);
 
 typedef struct dn__queue_item {
         uint64_t sequence;    /* of the last post that it stands for */

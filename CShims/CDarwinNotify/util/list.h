@@ -67,6 +67,18 @@ static inline void dn__list_append_all(dn__link *head, dn__link *from)
         dn__list_init(from);
 }
 
+/* Moves all elements to another list, which need not be initialized. */
+static inline void dn__list_move(dn__link *from, dn__link *ret_to)
+{
+        dn__list_init(ret_to);
+        if (dn__list_is_empty(from))
+                return;
+        *ret_to = *from;
+        ret_to->previous->next = ret_to;
+        ret_to->next->previous = ret_to;
+        dn__list_init(from);
+}
+
 /* Does nothing for an element not in a list. */
 static inline void dn__list_remove(dn__link *link)
 {
