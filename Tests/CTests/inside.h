@@ -92,7 +92,7 @@ static inline uint64_t dbus_get_backoff_us(dn__dbus *dbus)
         return dbus->backoff_us;
 }
 
-/* Counts a question about a rule that is asked later, as if the bus were slow. */
+/* Counts a query about a rule that is asked later, as if the bus were slow. */
 static inline void dbus_delay_rules(dn__dbus *dbus)
 {
         DN__AUTO_LOCK(&dbus->lock);
@@ -107,15 +107,15 @@ static inline int dbus_note_delayed(sd_bus_message *reply, void *context, sd_bus
 
 static inline void dbus_finish_rules(dn__dbus *dbus)
 {
-        dn__question question = {"GetId", "", NULL, dbus_note_delayed, &dbus->rules, 0};
+        dn__query query = {"GetId", "", NULL, dbus_note_delayed, &dbus->rules, 0};
 
         DN__AUTO_LOCK(&dbus->lock);
-        CHECK_EQ(dn__connection_ask(&dbus->connection, &question, NULL), 0);
+        CHECK_EQ(dn__connection_ask(&dbus->connection, &query, NULL), 0);
         dn__loop_wake(dbus->loop);
 }
 
 /* Returns whether there is a second connection, on which the bus has answered all but the delayed
- * question. */
+ * query. */
 static inline bool dbus_has_reconnected_slowly(dn__dbus *dbus)
 {
         DN__AUTO_LOCK(&dbus->lock);

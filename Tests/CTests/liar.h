@@ -1,4 +1,4 @@
-/* A program that answers questions meant for the bus. Include it in only one file of a test. */
+/* A program that answers queries meant for the bus. Include it in only one file of a test. */
 #pragma once
 
 #include <stdlib.h>

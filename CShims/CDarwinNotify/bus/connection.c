@@ -233,22 +233,22 @@ bool dn__connection_is_refusal(sd_bus_message *answer)
         return sd_bus_message_is_method_error(answer, NULL) || !dn__connection_is_bus(answer);
 }
 
-int dn__connection_ask(dn__connection *connection, const dn__question *question,
+int dn__connection_ask(dn__connection *connection, const dn__query *query,
                        sd_bus_slot **ret_slot)
 {
         if (!check_descriptor(connection))
                 return -EBADF;
         return conclude(connection,
                         sd_bus_call_method_async(connection->bus, ret_slot, DN__BUS_NAME,
-                                                 DN__BUS_PATH, DN__BUS_NAME, question->method,
-                                                 question->handler, question->context,
-                                                 question->types, question->argument,
-                                                 question->flags));
+                                                 DN__BUS_PATH, DN__BUS_NAME, query->method,
+                                                 query->handler, query->context,
+                                                 query->types, query->argument,
+                                                 query->flags));
 }
 
 void dn__connection_tell(dn__connection *connection, const char *method, const char *argument)
 {
-        dn__question question = { .method = method, .types = "s", .argument = argument };
+        dn__query query = { .method = method, .types = "s", .argument = argument };
 
-        (void)dn__connection_ask(connection, &question, NULL);
+        (void)dn__connection_ask(connection, &query, NULL);
 }

@@ -99,25 +99,25 @@ void dn__connection_refuse_call(sd_bus_message *message);
 
 /* A call to a method of the bus that takes a string, then perhaps flags. The handler is called with
  * the answer, on the thread that calls dn__connection_step(). */
-typedef struct dn__question {
+typedef struct dn__query {
         const char *method;
         const char *types; /* "s", "su", or "" */
         const char *argument;
         sd_bus_message_handler_t handler;
         void *context;
         uint32_t flags;
-} dn__question;
+} dn__query;
 
 /* Returns whether a message comes from the bus itself. sd-bus matches answers by their serial
  * alone, so a handler must check this: another process may have guessed the serial. */
 bool dn__connection_is_bus(sd_bus_message *message);
 
-/* Returns whether a question was answered with an error, or not by the bus. */
+/* Returns whether a query was answered with an error, or not by the bus. */
 bool dn__connection_is_refusal(sd_bus_message *answer);
 
-/* Sends a question. Dropping the slot cancels the handler. Returns 0, or a negative errno if the
+/* Sends a query. Dropping the slot cancels the handler. Returns 0, or a negative errno if the
  * connection is broken. A caller that asks again on each connection may ignore it. */
-int dn__connection_ask(dn__connection *connection, const dn__question *question,
+int dn__connection_ask(dn__connection *connection, const dn__query *query,
                        sd_bus_slot **ret_slot);
 
 /* Calls a method of the bus that takes one string, without requesting an answer. */

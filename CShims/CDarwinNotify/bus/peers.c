@@ -32,9 +32,9 @@ static const char *const methods[] = {
         [DN__PEER_PROCESS] = "GetConnectionUnixProcessID",
 };
 
-void dn__peers_init(dn__peers *peers, dn__connection *connection, dn__peer_question question)
+void dn__peers_init(dn__peers *peers, dn__connection *connection, dn__peer_query query)
 {
-        *peers = (dn__peers){ .connection = connection, .question = question };
+        *peers = (dn__peers){ .connection = connection, .query = query };
         dn__list_init(&peers->by_age);
 }
 
@@ -76,9 +76,9 @@ static int peer_answered(sd_bus_message *answer, void *context, sd_bus_error *er
 
 static int ask_about(dn__peer *peer)
 {
-        dn__question question = { methods[peer->asked], "s", peer->name, peer_answered, peer, 0 };
+        dn__query query = { methods[peer->asked], "s", peer->name, peer_answered, peer, 0 };
 
-        return dn__connection_ask(peer->connection, &question, &peer->call);
+        return dn__connection_ask(peer->connection, &query, &peer->call);
 }
 
 static int peer_answered(sd_bus_message *answer, void *context, sd_bus_error *error)
@@ -138,7 +138,7 @@ static dn__peer *peer_new(dn__peers *peers, const char *name)
         memcpy(peer->name, name, n_bytes);
         peer->entry = dn__map_key(peer->name, n_bytes);
         peer->connection = peers->connection;
-        peer->asked = peers->question;
+        peer->asked = peers->query;
         peer->until_us = dn__clock_after_us(ANSWER_TIMEOUT_US);
         if (dn__map_add(&peers->by_name, &peer->entry) == 0) {
                 dn__list_append(&peers->by_age, &peer->link);
@@ -173,9 +173,9 @@ dn__peer *dn__peers_get(dn__peers *peers, const char *name)
 int dn__peers_follow(dn__peers *peers, sd_bus_message_handler_t handler, void *context,
                      sd_bus_slot **ret_slot)
 {
-        dn__question question = { "AddMatch", "s", OWNER_RULE, handler, context, 0 };
+        dn__query query = { "AddMatch", "s", OWNER_RULE, handler, context, 0 };
 
-        return dn__connection_ask(peers->connection, &question, ret_slot);
+        return dn__connection_ask(peers->connection, &query, ret_slot);
 }
 
 void dn__peers_handle(dn__peers *peers, sd_bus_message *message)

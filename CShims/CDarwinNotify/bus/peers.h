@@ -13,11 +13,11 @@
 /* More connections than the brokers allow one user. Beyond this, the oldest entry is forgotten. */
 #define DN__PEERS_MAX 4096
 
-/* The question to ask the bus about a connection. */
-typedef enum dn__peer_question {
+/* The query to ask the bus about a connection. */
+typedef enum dn__peer_query {
         DN__PEER_USER,
         DN__PEER_PROCESS,
-} dn__peer_question;
+} dn__peer_query;
 
 /* A connection. The bus never reuses its name. */
 typedef struct dn__peer {
@@ -25,8 +25,8 @@ typedef struct dn__peer {
         dn__link link;      /* by age, while remembered; the peer ends with the last of its posts */
         size_t n_posts;     /* that wait */
         dn__connection *connection; /* borrowed */
-        dn__peer_question asked;
-        sd_bus_slot *call;  /* the pending question; NULL: answered */
+        dn__peer_query asked;
+        sd_bus_slot *call;  /* the pending query; NULL: answered */
         uint64_t until_us;  /* deadline of the answer */
         bool is_known;      /* the fields below are set; never for a connection that has closed */
         uint32_t id;        /* the user or process ID */
@@ -37,12 +37,12 @@ typedef struct dn__peer {
 /* Protected, like the connection, by its owner's lock. */
 typedef struct dn__peers {
         dn__connection *connection; /* borrowed */
-        dn__peer_question question;
+        dn__peer_query query;
         dn__map by_name;
         dn__link by_age; /* oldest first */
 } dn__peers;
 
-void dn__peers_init(dn__peers *peers, dn__connection *connection, dn__peer_question question);
+void dn__peers_init(dn__peers *peers, dn__connection *connection, dn__peer_query query);
 
 /* No posts may be waiting. */
 void dn__peers_deinit(dn__peers *peers);

@@ -101,11 +101,11 @@ static bool counts_all(const dn__rule *rule)
 static void ask(dn__rule *rule)
 {
         char text[DN__WIRE_RULE_BYTES];
-        dn__question question = { "AddMatch", "s", text, answered, rule, 0 };
+        dn__query query = { "AddMatch", "s", text, answered, rule, 0 };
 
         rule->is_exact = (rule->rules->is_native || rule->rules->list_call) && counts_all(rule);
         dn__wire_write_rule(rule->rules->connection->wire, rule->interface, rule->is_exact, text);
-        if (dn__connection_ask(rule->rules->connection, &question, &rule->call) < 0)
+        if (dn__connection_ask(rule->rules->connection, &query, &rule->call) < 0)
                 return; /* the connection is broken and will reconnect */
         rule->state = DN__RULE_ASKED;
         rule->rules->n_asked++;
@@ -210,12 +210,12 @@ static int list_answered(sd_bus_message *answer, void *context, sd_bus_error *er
 }
 
 /* Until the answer arrives, counted names get rules as if the connection were native. The bus
- * answers in order: when it confirms such a rule, it has already answered this question. */
+ * answers in order: when it confirms such a rule, it has already answered this query. */
 static void ask_for_name(dn__rules *rules)
 {
         char name[TABLE_BYTES];
-        dn__question for_name = { "RequestName", "su", name, name_answered, rules, 0 };
-        dn__question for_list = { "ListNames", "", NULL, list_answered, rules, 0 };
+        dn__query for_name = { "RequestName", "su", name, name_answered, rules, 0 };
+        dn__query for_list = { "ListNames", "", NULL, list_answered, rules, 0 };
 
         write_table_name(rules->region_id, name);
         (void)snprintf(rules->path, sizeof(rules->path), "%s/t%016" PRIx64,

@@ -35,7 +35,7 @@ typedef struct dn__subscription {
         dn__map_entry entry;
         struct dn__rules *rules;
         dn__rule_state state;
-        sd_bus_slot *call; /* the pending question while ASKED */
+        sd_bus_slot *call; /* the pending query while ASKED */
         bool is_counted;   /* by the table */
         bool is_exact;     /* what the bus has, or was asked for, covers the plain path only */
         dn__link numbers;  /* of the posts that it brings: see numbers.h */

@@ -114,7 +114,7 @@ static void connected(dn__dbus *dbus) DN__REQUIRES(&dbus->lock)
         dn__condition_broadcast(&dbus->changed);
 }
 
-/* Answers to our questions are dispatched within step(), so check the outcome after it. */
+/* Answers to our queries are dispatched within step(), so check the outcome after it. */
 static void stepped(dn__dbus *dbus, bool was_ready, size_t n_asked)
         DN__REQUIRES(&dbus->lock)
 {

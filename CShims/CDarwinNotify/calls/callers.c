@@ -26,8 +26,8 @@ static void set_idle(dn__calls *calls, dn__caller *caller, bool is_idle)
 
 static void ask_nothing(dn__caller *caller)
 {
-        caller->question = sd_bus_slot_unref(caller->question);
-        caller->process_question = sd_bus_slot_unref(caller->process_question);
+        caller->query = sd_bus_slot_unref(caller->query);
+        caller->process_query = sd_bus_slot_unref(caller->process_query);
 }
 
 void dn__caller_forget(dn__calls *calls, dn__caller *caller)
@@ -49,7 +49,7 @@ static int answered_process(sd_bus_message *message, void *context, sd_bus_error
         uint32_t process;
 
         (void)error;
-        caller->process_question = sd_bus_slot_unref(caller->process_question);
+        caller->process_query = sd_bus_slot_unref(caller->process_query);
         if (!dn__connection_is_refusal(message) &&
             sd_bus_message_read_basic(message, 'u', &process) > 0)
                 caller->process = (int32_t)process;
@@ -61,21 +61,21 @@ static int answered_process(sd_bus_message *message, void *context, sd_bus_error
 static int ask_who(dn__calls *calls, dn__caller *caller) DN__REQUIRES(&calls->dbus->lock)
 {
         dn__connection *connection = &calls->dbus->connection;
-        dn__question process = { "GetConnectionUnixProcessID", "s", caller->name,
+        dn__query process = { "GetConnectionUnixProcessID", "s", caller->name,
                                  answered_process, caller, 0 };
-        dn__question user = { "GetConnectionUnixUser", "s", caller->name, calls->answered_who,
+        dn__query user = { "GetConnectionUnixUser", "s", caller->name, calls->answered_who,
                               caller, 0 };
         int r;
 
         ask_nothing(caller);
-        r = dn__connection_ask(connection, &process, &caller->process_question);
-        return r < 0 ? r : dn__connection_ask(connection, &user, &caller->question);
+        r = dn__connection_ask(connection, &process, &caller->process_query);
+        return r < 0 ? r : dn__connection_ask(connection, &user, &caller->query);
 }
 
 /* The bus does not know the user of every connection. */
 dn__user_answer dn__caller_read_user(dn__calls *calls, dn__caller *caller, sd_bus_message *message)
 {
-        caller->question = sd_bus_slot_unref(caller->question);
+        caller->query = sd_bus_slot_unref(caller->query);
         if (!dn__connection_is_bus(message))
                 return ask_who(calls, caller) == 0 ? DN__USER_ASKED : DN__USER_GONE;
         if (sd_bus_message_is_method_error(message, NULL))
@@ -96,7 +96,7 @@ static void ask_again(dn__calls *calls)
 {
         dn__cleanup_assert_locked(&calls->dbus->lock);
         DN__LIST_EACH(dn__caller, caller, &calls->busy_callers, link)
-                if (caller->question)
+                if (caller->query)
                         (void)ask_who(calls, caller);
 }
 
@@ -134,7 +134,7 @@ static dn__caller *make_caller(dn__calls *calls, const char *name) DN__REQUIRES(
         return NULL;
 }
 
-/* The rule comes before the question, so that no caller leaves unnoticed. */
+/* The rule comes before the query, so that no caller leaves unnoticed. */
 dn__caller *dn__caller_get(dn__calls *calls, const char *name)
 {
         dn__caller *caller = dn__caller_find(calls, name);

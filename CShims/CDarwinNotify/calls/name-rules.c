@@ -21,10 +21,10 @@ static int answered_wide(sd_bus_message *message, void *context, sd_bus_error *e
 /* The names whose rule was refused may have changed hands since the bus answered about them. */
 static void ask_for_wide(dn__name_rules *rules) DN__REQUIRES(&rules->calls->dbus->lock)
 {
-        dn__question question = { "AddMatch", "s", rules->wide, answered_wide, rules, 0 };
+        dn__query query = { "AddMatch", "s", rules->wide, answered_wide, rules, 0 };
 
         if (!rules->has_wide)
-                (void)dn__connection_ask(&rules->calls->dbus->connection, &question, NULL);
+                (void)dn__connection_ask(&rules->calls->dbus->connection, &query, NULL);
         rules->has_wide = true;
         rules->ask_again(rules->calls);
 }
@@ -62,7 +62,7 @@ static int answered_narrow(sd_bus_message *message, void *context, sd_bus_error 
 bool dn__name_rules_add(dn__name_rules *rules, const char *name)
 {
         char rule[RULE_BYTES];
-        dn__question question = { "AddMatch", "s", rule, answered_narrow, rules, 0 };
+        dn__query query = { "AddMatch", "s", rule, answered_narrow, rules, 0 };
 
         dn__cleanup_assert_locked(&rules->calls->dbus->lock);
         if (!rules->has_wide && rules->n_narrow >= MAX_NARROW)
@@ -70,7 +70,7 @@ bool dn__name_rules_add(dn__name_rules *rules, const char *name)
         if (rules->has_wide)
                 return false;
         (void)snprintf(rule, sizeof(rule), RULE, name);
-        (void)dn__connection_ask(&rules->calls->dbus->connection, &question, NULL);
+        (void)dn__connection_ask(&rules->calls->dbus->connection, &query, NULL);
         rules->n_narrow++;
         return true;
 }

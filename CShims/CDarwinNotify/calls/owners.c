@@ -33,7 +33,7 @@ struct dn__owner {
         dn__calls *calls;
         dn__name topic; /* its text is at the end of `name` */
         size_t n_users;
-        sd_bus_slot *question; /* who owns it; NULL: answered */
+        sd_bus_slot *query; /* who owns it; NULL: answered */
         bool has_rule;         /* of its own */
         owner_state state;
         char owner[CONNECTION_BYTES]; /* the connection's name; "": nobody */
@@ -127,10 +127,10 @@ static int answered_owner(sd_bus_message *message, void *context, sd_bus_error *
 
 static void ask_for_name(dn__calls *calls, dn__owner *owner) DN__REQUIRES(&calls->dbus->lock)
 {
-        dn__question question = { "GetNameOwner", "s", owner->name, answered_owner, owner, 0 };
+        dn__query query = { "GetNameOwner", "s", owner->name, answered_owner, owner, 0 };
 
-        owner->question = sd_bus_slot_unref(owner->question);
-        (void)dn__connection_ask(&calls->dbus->connection, &question, &owner->question);
+        owner->query = sd_bus_slot_unref(owner->query);
+        (void)dn__connection_ask(&calls->dbus->connection, &query, &owner->query);
 }
 
 /* Anything but a name means that there is none. */
@@ -141,7 +141,7 @@ static int answered_owner(sd_bus_message *message, void *context, sd_bus_error *
 
         (void)error;
         dn__cleanup_assert_locked(&owner->calls->dbus->lock);
-        owner->question = sd_bus_slot_unref(owner->question);
+        owner->query = sd_bus_slot_unref(owner->query);
         if (!dn__connection_is_bus(message)) {
                 ask_for_name(owner->calls, owner);
                 return 1;
@@ -152,7 +152,7 @@ static int answered_owner(sd_bus_message *message, void *context, sd_bus_error *
         return 1;
 }
 
-/* The rule comes before the question, so that no change is missed. */
+/* The rule comes before the query, so that no change is missed. */
 static void begin_to_track(dn__calls *calls, dn__owner *owner) DN__REQUIRES(&calls->dbus->lock)
 {
         if (!dn__connection_is_usable(&calls->dbus->connection))
@@ -192,7 +192,7 @@ void dn__owners_disconnected(dn__calls *calls)
         dn__cleanup_assert_locked(&calls->dbus->lock);
         dn__name_rules_disconnected(&calls->owner_rules);
         DN__MAP_EACH(dn__owner, owner, &calls->owners, entry) {
-                owner->question = sd_bus_slot_unref(owner->question);
+                owner->query = sd_bus_slot_unref(owner->query);
                 owner->has_rule = false;
                 set_state(owner, OWNER_NO_BUS, "");
         }
@@ -278,7 +278,7 @@ static void forget_owner(dn__calls *calls, dn__owner *owner) DN__REQUIRES(&calls
         if (owner->has_rule)
                 dn__name_rules_remove(&calls->owner_rules, owner->name);
         dn__list_remove(&owner->due_link);
-        (void)sd_bus_slot_unref(owner->question);
+        (void)sd_bus_slot_unref(owner->query);
         dn__map_remove(&calls->owners, &owner->entry);
         free(owner);
 }

@@ -368,7 +368,7 @@ static sd_bus_error accept(dn__calls *calls, dn_request *request, sd_bus_message
         request->info.id = ++calls->last_id;
         request->message = sd_bus_message_ref(message);
         dn__caller_add(calls, caller, request);
-        if (!caller->question)
+        if (!caller->query)
                 admit(calls, request);
         return SD_BUS_ERROR_NULL;
 }

@@ -185,12 +185,12 @@ static int answered_name(sd_bus_message *message, void *context, sd_bus_error *e
 static void request_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls->dbus->lock)
 {
         dn__connection *connection = &calls->dbus->connection;
-        dn__question question = { "RequestName", "su", service->name, answered_name, service,
+        dn__query query = { "RequestName", "su", service->name, answered_name, service,
                                   service->may_queue ? 0 : NAME_DO_NOT_QUEUE };
 
         if (!dn__connection_is_usable(connection))
                 return;
-        (void)dn__connection_ask(connection, &question, &service->question);
+        (void)dn__connection_ask(connection, &query, &service->query);
         dn__loop_wake(calls->loop);
 }
 
@@ -200,7 +200,7 @@ static int answered_name(sd_bus_message *message, void *context, sd_bus_error *e
 
         (void)error;
         dn__cleanup_assert_locked(&service->calls->dbus->lock);
-        service->question = sd_bus_slot_unref(service->question);
+        service->query = sd_bus_slot_unref(service->query);
         if (!dn__connection_is_bus(message)) {
                 request_name(service->calls, service);
                 return 1;
@@ -223,7 +223,7 @@ void dn__services_connected(dn__calls *calls)
 void dn__services_disconnected(dn__calls *calls)
 {
         DN__LIST_EACH(dn_service, service, &calls->services, link) {
-                service->question = sd_bus_slot_unref(service->question);
+                service->query = sd_bus_slot_unref(service->query);
                 set_has_name(calls, service, false);
         }
 }
@@ -285,7 +285,7 @@ int dn_service_unexport(dn_service *service, const char *kind)
 static void unlist(dn_service *service)
 {
         dn__list_remove(&service->link);
-        service->question = sd_bus_slot_unref(service->question);
+        service->query = sd_bus_slot_unref(service->query);
         service->has_name = false;
 }
 
@@ -295,9 +295,9 @@ static int await_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls
         uint64_t deadline_us = 0;
 
         if (dn__loop_is_current(calls->loop))
-                return service->question ? DN_NAME_QUEUED : DN_NOT_CONNECTED;
+                return service->query ? DN_NAME_QUEUED : DN_NOT_CONNECTED;
         service->answer = DN_NOT_CONNECTED;
-        while (service->question && dn__dbus_wait(calls->dbus, &deadline_us))
+        while (service->query && dn__dbus_wait(calls->dbus, &deadline_us))
                 continue;
         return service->answer;
 }

@@ -83,8 +83,8 @@ typedef struct dn__caller {
         size_t n_requests;
         size_t n_bytes; /* of their arguments */
         dn__calls *calls;
-        sd_bus_slot *process_question;
-        sd_bus_slot *question; /* the last one: who it is; NULL: answered */
+        sd_bus_slot *process_query;
+        sd_bus_slot *query; /* the last one: who it is; NULL: answered */
         uint32_t user;
         int32_t process;
         char name[];
@@ -101,7 +101,7 @@ struct dn_service {
         dn_service_handler handler;
         const char **kinds; /* sorted */
         size_t n_kinds;
-        sd_bus_slot *question; /* the request for the name; NULL: answered */
+        sd_bus_slot *query; /* the request for the name; NULL: answered */
         int answer;            /* of the last one: 0, DN_NAME_QUEUED or a negative errno */
         bool may_queue;
         bool has_name;

@@ -188,13 +188,13 @@ static int rule_answered(sd_bus_message *answer, void *context, sd_bus_error *er
 static int ask_for_signals(dn_watch *watch)
 {
         char rule[DN__WIRE_RULE_BYTES];
-        dn__question question = { "AddMatch", "s", rule, rule_answered, watch, 0 };
+        dn__query query = { "AddMatch", "s", rule, rule_answered, watch, 0 };
         int r;
 
         r = dn__peers_follow(&watch->peers, rule_answered, watch, &watch->rules[watch->n_asked++]);
         for (size_t i = 0; r == 0 && i < N_WIRES; i++) {
                 dn__wire_write_rule(wires[i], NULL, false, rule);
-                r = dn__connection_ask(&watch->connection, &question,
+                r = dn__connection_ask(&watch->connection, &query,
                                        &watch->rules[watch->n_asked++]);
         }
         return r < 0 ? lost_error(r) : 0;

@@ -50,7 +50,7 @@ static void begin(void)
         }
 }
 
-/* The bus has answered a new question, so the connection is not one that was lost; and it has
+/* The bus has answered a new query, so the connection is not one that was lost; and it has
  * confirmed all rules: a newcomer asks for those of several names in any order. */
 static bool is_settled(void)
 {

@@ -26,14 +26,14 @@ static bool step(void)
         return true;
 }
 
-static void begin(dn__peer_question question)
+static void begin(dn__peer_query query)
 {
         dn__address address = {0};
 
         bus = test_bus_begin();
         CHECK_EQ(dn__address_resolve(test_bus_address(bus), &address), 0);
         CHECK_EQ(dn__connection_open(&connection, &address), 0);
-        dn__peers_init(&peers, &connection, question);
+        dn__peers_init(&peers, &connection, query);
         WAIT_UNTIL(step() && dn__connection_is_ready(&connection));
         other = test_peer_open(test_bus_address(bus));
         dn__address_deinit(&address);

@@ -12,7 +12,7 @@ TEST_ON_BUS(aConnectionIsReportedOnce)
         lone_start(&self);
         lone_start(&self);
         WAIT_UNTIL_EQ(self.n_changes, 1);
-        WAIT_UNTIL_EQ(self.n_missed, 1); /* once the bus has answered all questions */
+        WAIT_UNTIL_EQ(self.n_missed, 1); /* once the bus has answered all queries */
         CHECK(dn__carrier_get_status(self.carrier).is_connected);
         lone_close(&self);
         CHECK_EQ(self.n_changes, 1);

@@ -1,10 +1,10 @@
-/* What the bus, or somebody else, answers to the library's questions about names and callers. */
+/* What the bus, or somebody else, answers to the library's queries about names and callers. */
 #include "asked.h"
 #include "liar.h"
 #include "requests.h"
 #include "tally.h"
 
-/* The next question with this method is changed, once. */
+/* The next query with this method is changed, once. */
 static const char *_Atomic changed_method;
 static const char *other_destination, *other_argument; /* NULL: as it was */
 

@@ -126,7 +126,7 @@ static const char *own_name_of_library(void)
         return dbus->connection.unique_name; /* while it is connected */
 }
 
-/* The bus reads them before the question about the owner. */
+/* The bus reads them before the query about the owner. */
 TEST_ON_BUS(answersThatComeBeforeThatAboutTheOwnerAreIgnored)
 {
         shared_bus_start();

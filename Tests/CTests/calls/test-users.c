@@ -12,7 +12,7 @@
 #define TEXT(number) TEXT_(number)
 #define TEXT_(number) #number
 
-/* A process that gets the next question about a user instead of the bus. */
+/* A process that gets the next query about a user instead of the bus. */
 static const char *_Atomic liar;
 
 static void on_call(const char *member, const char **destination, const char **argument)

@@ -11,9 +11,9 @@
 static test_bus *bus;
 static test_peer *peer;
 static test_peer *mute; /* it never answers */
-static _Atomic bool swallows; /* questions reach it instead of the bus */
-static const char *_Atomic next_destination; /* of the next question; NULL: as above */
-static _Atomic unsigned n_questions;
+static _Atomic bool swallows; /* queries reach it instead of the bus */
+static const char *_Atomic next_destination; /* of the next query; NULL: as above */
+static _Atomic unsigned n_queries;
 static tally plain, reserved;
 static char reserved_name[64], reserved_interface[TEST_INTERFACE_BYTES];
 
@@ -21,7 +21,7 @@ static void on_call(const char *member, const char **destination, const char **a
 {
         if (strcmp(member, "GetConnectionUnixUser") != 0)
                 return;
-        n_questions++;
+        n_queries++;
         const char *next = atomic_exchange(&next_destination, NULL);
         if (next)
                 *destination = next;
@@ -46,7 +46,7 @@ static void prepare(bool is_swallowed)
         tally_observe(dn_center_darwin(), reserved_name, &reserved);
         test_peer_post(peer, N);
         WAIT_UNTIL_EQ(plain.n_posts, 1);
-        CHECK_EQ(n_questions, 0);
+        CHECK_EQ(n_queries, 0);
 }
 
 TEST_ON_BUS(unresponsiveBusDelaysOtherPostsOnlyBriefly)
@@ -57,7 +57,7 @@ TEST_ON_BUS(unresponsiveBusDelaysOtherPostsOnlyBriefly)
         for (int i = 0; i < 5; i++)
                 test_peer_post(peer, N);
         WAIT_UNTIL_EQ(plain.n_posts, 6);
-        CHECK_EQ(n_questions, 1);
+        CHECK_EQ(n_queries, 1);
         CHECK_EQ(statistic(DN_STATISTIC_SIGNALS_IGNORED), n_before + 1);
         test_peer_post(peer, N);
         WAIT_UNTIL_EQ(plain.n_posts, 7);
@@ -72,7 +72,7 @@ TEST_ON_BUS(whatAnotherProcessSaysAboutASenderIsNotBelieved)
         next_destination = FORMAT("%s", test_child_read_line(child)); /* outlives it */
         post_reserved(peer);
         WAIT_UNTIL_EQ(reserved.n_posts, 1);
-        CHECK_EQ(n_questions, 2);
+        CHECK_EQ(n_queries, 2);
         test_child_kill(child);
 }
 
@@ -85,7 +85,7 @@ TEST_ON_BUS(recoveredBusIsQueriedAgain)
         swallows = false;
         post_reserved(peer);
         WAIT_UNTIL_EQ(reserved.n_posts, 1);
-        CHECK_EQ(n_questions, 2);
+        CHECK_EQ(n_queries, 2);
 }
 
 TEST_ON_BUS(senderIsQueriedOnceAndItsGenuinePostsAreDelivered)
@@ -98,14 +98,14 @@ TEST_ON_BUS(senderIsQueriedOnceAndItsGenuinePostsAreDelivered)
                 post_reserved(peer);
                 WAIT_UNTIL_EQ(reserved.n_posts, i);
         }
-        CHECK_EQ(n_questions, 1);
+        CHECK_EQ(n_queries, 1);
         second = test_peer_open(test_bus_address(bus));
         post_reserved(second);
         WAIT_UNTIL_EQ(reserved.n_posts, 21);
-        CHECK_EQ(n_questions, 2);
+        CHECK_EQ(n_queries, 2);
         post_reserved(peer);
         WAIT_UNTIL_EQ(reserved.n_posts, 22);
-        CHECK_EQ(n_questions, 2);
+        CHECK_EQ(n_queries, 2);
         CHECK_EQ(statistic(DN_STATISTIC_SIGNALS_IGNORED), n_before);
 }
 
@@ -118,11 +118,11 @@ TEST_ON_BUS(burstOfOneSenderCausesOneQuery)
         test_peer_post(peer, N);
         WAIT_UNTIL_EQ(plain.n_posts, 2);
         WAIT_UNTIL_EQ(reserved.n_posts, 30);
-        CHECK_EQ(n_questions, 1);
+        CHECK_EQ(n_queries, 1);
         CHECK_EQ(statistic(DN_STATISTIC_SIGNALS_IGNORED), n_before);
 }
 
-/* Such a question breaks the connection. */
+/* Such a query breaks the connection. */
 TEST_ON_BUS(aPostWhoseSenderCannotBeAskedAboutIsIgnored)
 {
         prepare(false);
@@ -159,7 +159,7 @@ static void take_first(dn__waiting *waiting, const char *name)
 
 TEST_NO_BUS(onlyTheFirstPostDecidesHowLongToWait)
 {
-        /* The pointer is never followed: it only says that a question is pending. */
+        /* The pointer is never followed: it only says that a query is pending. */
         dn__peer peer = { .call = (sd_bus_slot *)&peer, .until_us = 42 };
         dn__waiting waiting;
 
