@@ -46,16 +46,16 @@
 #include "util/failure.h"
 #include "util/probe.h"
 
-/* When to try again to make or enter a table, or to find room for a name: soon, since without it
- * and without a bus a process hears nothing; then after as long as it has failed already. A look
- * for another reason also tries again, but at most once a second. */
+/* The delay before another attempt to create or enter a table, or to find a slot for a name. It is
+ * short at first, because a process with neither table nor bus hears nothing; then it equals the
+ * time since the first failure. A look for another reason also retries, at most once a second. */
 #define RETRY_MIN_US (50 * DN__US_PER_MS)
 #define RETRY_MAX_US (60 * DN__US_PER_SECOND)
 #define PROMPTED_US (1 * DN__US_PER_SECOND)
 
-/* How many posts without a table it takes to make one: each of them looks, which takes longer than
- * to count a post in a table without observers. A power of two. If none can be made, the next
- * attempt comes after twice as many. */
+/* After this many posts without a table, the process creates one. Each such post looks for a table,
+ * which costs more than counting a post in a table without observers. A power of two. If none can
+ * be created, the next attempt comes after twice as many. */
 #define N_ABSENCES 16
 
 /* How often to look again when the table that was found is removed. */
@@ -73,7 +73,7 @@ typedef struct move {
         bool wants_entry;
         bool was_complete;  /* nothing was missing before */
         bool is_trying;     /* again what failed before */
-        uint64_t failed_us; /* when something was first missing; now, if nothing was */
+        uint64_t failed_us; /* when the current failure began; now, if there was none */
         bool has_moved;     /* or follows its table now, for prefixes */
 } move;
 
@@ -230,7 +230,7 @@ static int find_table(move *move)
                 else if (!may_make)
                         break;
         }
-        /* A thread may have changed the user meanwhile: what that user finds is not ours. */
+        /* Another thread may have changed the effective user: a table found as that user is not ours. */
         if (geteuid() != move->hub->member.user)
                 r = -ENOENT;
         if (r == -ENOENT && move->to != move->from)
@@ -338,7 +338,7 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
         if (!hub->member.scope)
                 return;
         if (geteuid() != hub->member.user) {
-                /* What that user finds is not ours. Later it may be this one again. */
+                /* A table found as that user is not ours. The process may switch back later. */
                 atomic_store(&hub->member.tried_us, dn__clock_now_us());
                 atomic_store(&hub->member.look_ms, begin_ms);
                 return;
@@ -350,7 +350,7 @@ void dn__table_look(dn__hub *hub, bool wants_entry)
         begin_trying(&move);
         if (!move_hub(&move) && (move.is_trying || move.has_moved))
                 note_failure(hub, move.failed_us);
-        /* Only now that the outcome is known: until now, other threads about to post also look. */
+        /* Set only once the outcome is known: until then, other threads about to post also look. */
         atomic_store(&hub->member.look_ms, begin_ms);
         dn__hub_lock(hub);
         hub->member.is_moving = false;
