@@ -230,7 +230,7 @@ static int find_table(move *move)
                 else if (!may_make)
                         break;
         }
-        /* If another thread has changed the effective user, a table found as that user is not ours. */
+        /* If another thread has changed the user, a table found as that user is not ours. */
         if (geteuid() != move->hub->member.user)
                 r = -ENOENT;
         if (r == -ENOENT && move->to != move->from)
