@@ -41,7 +41,7 @@ typedef struct dn__outbox {
 } dn__outbox;
 
 /* Every sd-bus call is made under the lock, by the loop's thread or a posting thread. The lock is
- * never held while waiting or while code outside this folder runs, except that of the client. */
+ * never held while waiting or while code of the layers above runs, except that of the client. */
 struct dn__dbus {
         dn__carrier carrier;
         const dn__sink *sink;

@@ -94,8 +94,10 @@ typedef struct dn__caller {
 struct dn_service {
         dn__link link; /* in `services`; unlinked: closed */
         uint64_t fork_id;
-        dn__lock lock;    /* acquired before that of the connection; guards: */
-        dn__calls *calls; /* kept; NULL: closed, perhaps by dn_shutdown() */
+        dn__lock lock;    /* never held together with another one; guards: */
+        dn__calls *calls; /* kept; NULL: closed, perhaps by dn_shutdown(). The handler of `query`
+                           * reads it under the lock of the connection alone: closing drops the
+                           * query under that lock first */
         dn__calls *origin; /* constant: the same, also kept by a report */
         dn__executor *executor;
         dn_service_handler handler;

@@ -58,8 +58,9 @@ struct dn_center {
         const dn__center_ops *ops;
         const char *bus; /* NULL: one of the shared centers */
         _Atomic(dn__per_process *) hub;
-        _Atomic unsigned n_refs; /* of dn_center_open(), each linked observer and each run; the
-                                  * shared centers start with one that is never released */
+        _Atomic unsigned n_refs; /* of dn_center_open(), each linked observer, run, call, request,
+                                  * service and report, of walks over the hubs and of replacements;
+                                  * the shared centers start with one that is never released */
 };
 
 /* Whether observers of payloads wait, and the posts that are kept for them (payloads.c). */
@@ -92,7 +93,7 @@ struct dn__hub {
         uint64_t id;             /* ascending in the list of hubs: */
         dn__link link;
         _Atomic bool is_listed;
-        _Atomic unsigned n_refs; /* of the open center, topics, requests, and calls in progress */
+        _Atomic unsigned n_refs; /* of the open center, topics, and public calls in progress */
 
         dn_sender own; /* constant: what the observers learn about this process */
 

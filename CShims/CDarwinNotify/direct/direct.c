@@ -62,7 +62,7 @@ typedef struct direct {
         _Atomic(dn__loop *) sleeper;  /* sleeps on the word; NULL: none yet, or no longer */
         _Atomic(dn__region *) region; /* NULL: this process holds no names */
         _Atomic bool needs_own_thread;
-        dn__lock lock; /* of changes to the sleeper and the region */
+        dn__lock lock; /* of changes to the three above, and to the loop of `attached` */
 } direct;
 
 dn__loop *dn__direct_get_loop(dn__carrier *carrier)
