@@ -19,7 +19,6 @@ struct dn_loop {
         uint64_t fork_id;        /* of the process that created it */
         _Atomic unsigned n_refs; /* one for the owner and one for each enqueuer */
         int fd;                  /* an eventfd: readable while there is work */
-        struct stat status;      /* of its file: the host may close it and open another */
         dn__lock lock;
         dn__queue queue DN__GUARDED_BY(&lock);
         bool is_closed DN__GUARDED_BY(&lock);
@@ -44,19 +43,6 @@ static void loop_unref(void *context)
         free(loop);
 }
 
-/* Sets whether the host sees work. Without the descriptor, nothing happens. */
-static void set_readable(const dn_loop *loop, bool is_readable)
-{
-        uint64_t count;
-
-        if (!dn__descriptor_refers_to(loop->fd, &loop->status))
-                return;
-        if (is_readable)
-                (void)eventfd_write(loop->fd, 1);
-        else
-                (void)eventfd_read(loop->fd, &count);
-}
-
 static int enqueue(void *context, dn_work_fn work, void *argument)
 {
         dn_loop *loop = context;
@@ -69,20 +55,7 @@ static int enqueue(void *context, dn_work_fn work, void *argument)
                 return -ECANCELED;
         r = dn__queue_push(&loop->queue, (dn__queued_work){ work, argument });
         if (r == 0 && loop->queue.n_items == 1)
-                set_readable(loop, true);
-        return r;
-}
-
-static int open_descriptor(dn_loop *loop)
-{
-        int r;
-
-        loop->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (loop->fd >= 0 && fstat(loop->fd, &loop->status) == 0)
-                return 0;
-        r = dn__descriptor_refused();
-        if (loop->fd >= 0)
-                (void)close(loop->fd);
+                (void)eventfd_write(loop->fd, 1);
         return r;
 }
 
@@ -90,7 +63,6 @@ int dn_loop_new(dn_loop **ret_loop)
 {
         DN__GATE();
         dn_loop *loop DN__FREES = NULL;
-        int r;
 
         if (!ret_loop)
                 return -EINVAL;
@@ -99,9 +71,9 @@ int dn_loop_new(dn_loop **ret_loop)
         loop = calloc(1, sizeof(*loop));
         if (!loop)
                 return -ENOMEM;
-        r = open_descriptor(loop);
-        if (r < 0)
-                return r;
+        loop->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (loop->fd < 0)
+                return dn__descriptor_refused();
         loop->fork_id = dn__fork_id();
         atomic_init(&loop->n_refs, 1);
         dn__lock_init(&loop->lock);
@@ -130,6 +102,7 @@ const dn_executor *dn_loop_executor(dn_loop *loop)
 int dn_loop_process(dn_loop *loop)
 {
         DN__GATE();
+        uint64_t count;
         size_t n;
 
         if (!loop)
@@ -138,10 +111,10 @@ int dn_loop_process(dn_loop *loop)
                 return 0;
         loop_ref(loop); /* a callback may close it */
         dn__lock_acquire(&loop->lock);
-        set_readable(loop, false);
+        (void)eventfd_read(loop->fd, &count);
         n = dn__queue_run(&loop->queue, &loop->lock);
         if (loop->queue.n_items > 0)
-                set_readable(loop, true);
+                (void)eventfd_write(loop->fd, 1);
         dn__lock_release(&loop->lock);
         loop_unref(loop);
         return n < INT_MAX ? (int)n : INT_MAX;
@@ -156,8 +129,7 @@ dn_loop *dn_loop_close(dn_loop *loop)
         loop->is_closed = true;
         dn__lock_release(&loop->lock);
         (void)dn_loop_process(loop);
-        if (dn__descriptor_refers_to(loop->fd, &loop->status))
-                (void)close(loop->fd);
+        (void)close(loop->fd);
         loop->fd = -1;
         loop_unref(loop);
         return NULL;

@@ -201,30 +201,6 @@ TEST(filesThatHaveTheNumbersOfClosedDescriptorsAreLeftAlone)
         tally_drop(observer);
 }
 
-/* The queue of a host's loop, whose descriptor the host knows. */
-TEST(aFileThatHasTheNumberOfALoopsDescriptorIsLeftAlone)
-{
-        test_bus_begin();
-        dn_loop *loop = new_loop();
-        int fd = dn_loop_get_fd(loop);
-        int file = open(FORMAT("%s/other", test_directory()), O_RDWR | O_CREAT | O_EXCL, 0600);
-        static tally seen = {0};
-        dn_observer *observer = observe_ok(dn_center_darwin(), "N", TALLY_HANDLER(&seen),
-                                           dn_loop_executor(loop));
-
-        CHECK_EQ(ftruncate(file, sizeof(uint64_t)), 0);
-        CHECK_EQ(dup2(file, fd), fd);
-        post_ok(dn_center_darwin(), "N");
-        CHECK_EQ(dn_loop_process(loop), 1);
-        CHECK_EQ(seen.n_posts, 1);
-        tally_drop(observer);
-        CHECK(!dn_loop_close(loop));
-        CHECK_EQ(lseek(file, 0, SEEK_CUR), 0); /* nothing was read or written */
-        CHECK(fcntl(fd, F_GETFD) >= 0);
-        CHECK_EQ(close(fd), 0);
-        CHECK_EQ(close(file), 0);
-}
-
 /* --- what it costs ---------------------------------------------------------------------------- */
 
 static _Atomic unsigned n_looks; /* of any thread at a socket */
