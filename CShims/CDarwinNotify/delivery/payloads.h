@@ -8,8 +8,8 @@
 void dn__payloads_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
         DN__HUB_LOCKED;
 
-/* Hands a post to the observers of one topic with payloads, even while the hub is suspended. Returns
- * false if some of them have missed it for want of memory. */
+/* Hands a post to the observers of one topic with payloads, even while the hub is suspended.
+ * Returns false if some of them have missed it for want of memory. */
 bool dn__payloads_hand_to(dn__topic *topic, dn__payload *payload) DN__HUB_LOCKED;
 
 /* Suspends the observers of payloads, or resumes them and delivers the kept posts. */

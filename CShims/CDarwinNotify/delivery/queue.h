@@ -21,8 +21,8 @@
 #define DN__POST_QUEUE_MAX_KEPT 65536
 #define DN__POST_QUEUE_MAX_KEPT_BYTES (64 * 1024 * 1024)
 
-/* A post that observers receive separately, shared by all queues in which it waits. Once the hub has
- * it, its lock protects all but `n_refs` and `post`, which is constant. */
+/* A post that observers receive separately, shared by all queues in which it waits. Once the hub
+ * has it, its lock protects all but `n_refs` and `post`, which is constant. */
 typedef struct dn__payload {
         _Atomic unsigned n_refs;
         bool was_suspended; /* waited for the end of a suspension */

@@ -154,7 +154,7 @@ TEST(everyPostGoesToExactlyOneOfTheHandlers)
                 WAIT_UNTIL_EQ(tallies[i].n_destroyed, 1);
 }
 
-/* --- A center that only its observer keeps open ------------------------------------------------ */
+/* --- A center that only its observer keeps open ----------------------------------------------- */
 
 static dn_observer *kept;
 static dn__hub *kept_hub;
@@ -227,7 +227,7 @@ TEST_ON_BUS(aCenterStaysOpenUntilTheHandlerOfItsLastObserverIsReplaced)
         CHECK(before > 2);
 }
 
-/* --- The local center -------------------------------------------------------------------------- */
+/* --- The local center ------------------------------------------------------------------------- */
 
 /* The handlers called, in order. */
 static char called[32];

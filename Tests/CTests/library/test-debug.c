@@ -260,7 +260,7 @@ TEST_NO_BUS(namesWithoutRoomInTheTableAreReportedOnce)
         CHECK_EQ(test_child_wait(child), 0);
 }
 
-/* --- A report that waits ----------------------------------------------------------------------- */
+/* --- A report that waits ---------------------------------------------------------------------- */
 
 static _Atomic bool is_waiting, may_return;
 
@@ -321,7 +321,7 @@ TEST_NO_BUS(aRegistrationDoesNotWaitForAReportOfAnotherThread)
         check_no_wait("no room in the table for ", name, observe);
 }
 
-/* --- The host ---------------------------------------------------------------------------------- */
+/* --- The host --------------------------------------------------------------------------------- */
 
 TEST_NO_BUS(hostTakesTheReportsUntilAShutdown)
 {
