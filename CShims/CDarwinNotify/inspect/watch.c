@@ -7,13 +7,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
 
 #include "bus/connection.h"
 #include "bus/dbus.h"
 #include "bus/peers.h"
 #include "darwinnotify/inspect.h"
+#include "inspect/watch-fd.h"
 #include "util/clock.h"
 #include "util/fork.h"
 #include "util/gate.h"
@@ -44,11 +43,7 @@ static const dn__wire *const wires[] = { &dn__wire_darwin, &dn__wire_distributed
 struct dn_watch {
         uint64_t fork_id; /* of the process that opened it */
         dn_watcher watcher;
-        int fd;       /* for the host: an epoll that combines the two below */
-        int timer_fd; /* for deadlines */
-        int bus_fd;   /* or -1 */
-        dn__fork_guard *guard;
-        dn__fork_guard *timer_guard;
+        dn__watch_fd fd; /* for the host */
         _Atomic bool is_stopped;
         int result; /* 0 while it goes on */
         dn__connection connection;
@@ -246,47 +241,6 @@ static int advance(dn_watch *watch)
         return r;
 }
 
-/* --- The host's descriptor -------------------------------------------------------------------- */
-
-static int open_descriptors(dn_watch *watch)
-{
-        struct epoll_event event = { .events = EPOLLIN };
-
-        watch->fd = epoll_create1(EPOLL_CLOEXEC);
-        watch->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-        watch->guard = dn__fork_guard_new(watch->fd);
-        watch->timer_guard = dn__fork_guard_new(watch->timer_fd);
-        return watch->fd < 0 || watch->timer_fd < 0 ||
-                               epoll_ctl(watch->fd, EPOLL_CTL_ADD, watch->timer_fd, &event) < 0
-                       ? -ENOMEM
-                       : 0;
-}
-
-/* The connection may have a new descriptor, even one with the same number, which epoll does not
- * know yet. */
-static int wait_for_bus(dn_watch *watch, int fd, short events)
-{
-        struct epoll_event event = { .events = (uint32_t)events };
-
-        if (watch->bus_fd >= 0 && watch->bus_fd != fd)
-                (void)epoll_ctl(watch->fd, EPOLL_CTL_DEL, watch->bus_fd, NULL);
-        watch->bus_fd = fd;
-        return fd < 0 || epoll_ctl(watch->fd, EPOLL_CTL_MOD, fd, &event) == 0 ||
-                               epoll_ctl(watch->fd, EPOLL_CTL_ADD, fd, &event) == 0
-                       ? 0
-                       : -ENOMEM;
-}
-
-/* Any thread. */
-static void set_timer(const dn_watch *watch, uint64_t until_us)
-{
-        struct itimerspec until = { 0 }; /* disarms the timer */
-
-        if (until_us != DN__NEVER)
-                until.it_value = dn__clock_timespec(until_us ? until_us : 1);
-        (void)timerfd_settime(watch->timer_fd, TFD_TIMER_ABSTIME, &until, NULL);
-}
-
 /* Sets when the host's descriptor becomes readable. Returns 0 or -ENOMEM. */
 static int set_descriptors(dn_watch *watch)
 {
@@ -297,11 +251,11 @@ static int set_descriptors(dn_watch *watch)
         wait.until_us = dn__clock_earlier(wait.until_us, dn__waiting_get_until(&watch->waiting));
         if (!watch->is_ready)
                 wait.until_us = dn__clock_earlier(wait.until_us, watch->answer_us);
-        set_timer(watch, wait.until_us);
+        dn__watch_fd_set_timer(&watch->fd, wait.until_us);
         /* Another thread may have stopped the watch just before. */
         if (atomic_load(&watch->is_stopped))
-                set_timer(watch, 0);
-        return wait_for_bus(watch, wait.fd, wait.events);
+                dn__watch_fd_set_timer(&watch->fd, 0);
+        return dn__watch_fd_set_bus(&watch->fd, wait.fd, wait.events);
 }
 
 /* --- Opening and closing ---------------------------------------------------------------------- */
@@ -317,9 +271,9 @@ static int connect_watch(const char *bus, dn_watch *watch)
         r = address.address ? dn__connection_open(&watch->connection, &address) : -ENOTCONN;
         if (r < 0)
                 return lost_error(r);
-        r = open_descriptors(watch);
+        r = dn__watch_fd_open(&watch->fd);
         if (r == 0)
-                set_timer(watch, 0);
+                dn__watch_fd_set_timer(&watch->fd, 0);
         return r;
 }
 
@@ -331,8 +285,7 @@ static void end_context(const dn_watcher *watcher)
 
 static void watch_free(dn_watch *watch)
 {
-        (void)dn__fork_guard_close(watch->timer_guard, watch->timer_fd);
-        (void)dn__fork_guard_close(watch->guard, watch->fd);
+        dn__watch_fd_close(&watch->fd);
         dn__waiting_deinit(&watch->waiting);
         dn__peers_deinit(&watch->peers);
         for (size_t i = 0; i < N_RULES; i++)
@@ -364,7 +317,7 @@ int dn_watch_open(const char *bus, const char *prefix, const dn_watcher *watcher
         }
         dn__host_expect_exit();
         watch->fork_id = dn__fork_id();
-        watch->fd = watch->timer_fd = watch->bus_fd = -1;
+        dn__watch_fd_init(&watch->fd);
         watch->watcher = *watcher;
         watch->answer_us = dn__clock_after_us(DN__CONNECTION_TIMEOUT_US);
         dn__peers_init(&watch->peers, &watch->connection, DN__PEER_PROCESS);
@@ -401,7 +354,7 @@ dn_watch *dn_watch_close(dn_watch *watch)
 
 int dn_watch_get_fd(dn_watch *watch)
 {
-        return watch ? watch->fd : -EINVAL;
+        return watch ? watch->fd.fd : -EINVAL;
 }
 
 int dn_watch_process(dn_watch *watch)
@@ -416,7 +369,7 @@ int dn_watch_process(dn_watch *watch)
         if (!watch->result)
                 watch->result = set_descriptors(watch);
         if (watch->result)
-                set_timer(watch, 0);
+                dn__watch_fd_set_timer(&watch->fd, 0);
         return watch->result;
 }
 
@@ -427,7 +380,7 @@ void dn_watch_stop(dn_watch *watch)
         if (!is_own(watch))
                 return;
         atomic_store(&watch->is_stopped, true);
-        set_timer(watch, 0);
+        dn__watch_fd_set_timer(&watch->fd, 0);
 }
 
 /* --- On a thread of the caller ---------------------------------------------------------------- */
