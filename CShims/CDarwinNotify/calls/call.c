@@ -8,37 +8,14 @@
 
 #include "bus/values.h"
 #include "bus/wire.h"
+#include "calls/awaited.h"
+#include "calls/call-owner.h"
 #include "calls/message.h"
 #include "post/dict.h"
 #include "util/gate.h"
 #include "util/hash.h"
 #include "util/host.h"
 #include "util/reserved.h"
-
-/* An answer that a call waits for. */
-typedef struct awaited {
-        dn__map_entry entry; /* in `by_serial` */
-        uint64_t serial;
-        dn_call *call;
-        bool is_awaited;
-} awaited;
-
-struct dn_call {
-        awaited answer;
-        awaited owner_answer; /* who owns the service's name; before `answer`, if it matters */
-        char *owner;          /* NULL: nobody when the call was sent, so anybody may answer */
-        bool is_owner_known;
-        dn__link link; /* in `calls`; unlinked: it has ended */
-        dn__calls *calls;
-        uint64_t until_us;
-        size_t n_bytes; /* of its arguments */
-        dn__executor *executor;
-        dn_call_handler handler;
-        dn__job job;           /* calls the handler */
-        dn_outcome outcome;    /* owns what it points to, once the call has ended */
-        _Atomic unsigned n_refs; /* held by the caller, and until its end is reported */
-        char service[];        /* for a cancellation */
-};
 
 dn_call *dn_call_unref(dn_call *call)
 {
@@ -55,40 +32,6 @@ dn_call *dn_call_unref(dn_call *call)
         dn__calls_release(call->calls);
         free(call);
         return NULL;
-}
-
-/* --- Answers to wait for -------------------------------------------------------------------- */
-
-static awaited *find(dn__calls *calls, uint64_t serial) DN__REQUIRES(&calls->dbus->lock)
-{
-        dn__map_entry *entry = dn__map_find(&calls->by_serial, dn__hash64(&serial, sizeof(serial)),
-                                            &serial, sizeof(serial));
-
-        return entry ? DN__CONTAINER(entry, awaited, entry) : NULL;
-}
-
-/* Sends the message that is to be answered. Returns 0 or a negative errno. */
-static int send_awaited(dn__calls *calls, sd_bus_message *message, awaited *answer)
-        DN__REQUIRES(&calls->dbus->lock)
-{
-        int r;
-
-        r = dn__map_make_room(&calls->by_serial);
-        if (r < 0)
-                return r;
-        if (dn__calls_send(calls, message, &answer->serial) < 0)
-                return -ENOTCONN;
-        answer->entry = dn__map_key(&answer->serial, sizeof(answer->serial));
-        (void)dn__map_add(&calls->by_serial, &answer->entry); /* there is room */
-        answer->is_awaited = true;
-        return 0;
-}
-
-static void forget(dn__calls *calls, awaited *answer) DN__REQUIRES(&calls->dbus->lock)
-{
-        if (answer->is_awaited)
-                dn__map_remove(&calls->by_serial, &answer->entry);
-        answer->is_awaited = false;
 }
 
 /* --- The end ------------------------------------------------------------------------------ */
@@ -125,8 +68,8 @@ static void take(dn__calls *calls, dn_call *call) DN__REQUIRES(&calls->dbus->loc
 {
         assert(dn__link_is_linked(&call->link));
         dn__list_remove(&call->link);
-        forget(calls, &call->answer);
-        forget(calls, &call->owner_answer);
+        dn__awaited_forget(calls, &call->answer);
+        dn__awaited_forget(calls, &call->owner_answer);
         calls->n_calls--;
         calls->n_call_bytes -= call->n_bytes;
 }
@@ -155,71 +98,21 @@ static void read_outcome(sd_bus_message *message, dn_outcome *ret_outcome)
         ret_outcome->details = dn__call_read_details(message);
 }
 
-/* --- Who may answer -------------------------------------------------------------------------
- *
- * The policy of a bus may let anybody answer any call. So where other users are on the bus, it is
- * asked who owns the service's name just before it gets the call, and only this connection and the
- * bus may answer. The bus answers in order: its answer about the owner comes first. If the name
- * changes hands between the two messages, the new owner has the call. Then its answer makes us ask
- * again, and the call ends as if the service had left. */
-
-static int ask_for_owner(dn__calls *calls, dn_call *call) DN__REQUIRES(&calls->dbus->lock)
-{
-        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
-        int r;
-
-        r = sd_bus_message_new_method_call(calls->dbus->connection.bus, &message, DN__BUS_NAME,
-                                           DN__BUS_PATH, DN__BUS_NAME, "GetNameOwner");
-        if (r >= 0)
-                r = sd_bus_message_append(message, "s", call->service);
-        return r < 0 ? r : send_awaited(calls, message, &call->owner_answer);
-}
-
-static void note_owner(dn__calls *calls, dn_call *call, sd_bus_message *message)
-        DN__REQUIRES(&calls->dbus->lock)
-{
-        const char *owner = NULL;
-
-        forget(calls, &call->owner_answer);
-        if (!sd_bus_message_is_method_error(message, NULL))
-                (void)sd_bus_message_read_basic(message, 's', &owner);
-        if (call->is_owner_known) {
-                if (!owner || strcmp(owner, call->owner) != 0)
-                        end(calls, call, -ECONNRESET);
-                return;
-        }
-        call->owner = owner ? strdup(owner) : NULL;
-        call->is_owner_known = true;
-        if (owner && !call->owner)
-                end(calls, call, -ENOMEM);
-}
-
-/* An answer before that about the owner is not from there. */
-static bool check_sender(dn__calls *calls, dn_call *call, const char *sender)
-        DN__REQUIRES(&calls->dbus->lock)
-{
-        if (!call->is_owner_known)
-                return false;
-        if (!call->owner || strcmp(sender, call->owner) == 0)
-                return true;
-        if (!call->owner_answer.is_awaited)
-                (void)ask_for_owner(calls, call); /* or else the call reaches its limit */
-        return false;
-}
-
 /* Returns the call that a message has ended, or NULL. */
-static dn_call *take_answered(dn__calls *calls, awaited *answer, sd_bus_message *message)
+static dn_call *take_answered(dn__calls *calls, dn__awaited *answer, sd_bus_message *message)
         DN__REQUIRES(&calls->dbus->lock)
 {
         dn_call *call = answer->call;
         bool is_from_bus = dn__connection_is_bus(message);
+        int r;
 
         if (answer == &call->owner_answer) {
-                if (is_from_bus)
-                        note_owner(calls, call, message);
+                r = is_from_bus ? dn__call_note_owner(calls, call, message) : 0;
+                if (r < 0)
+                        end(calls, call, r);
                 return NULL;
         }
-        if (!is_from_bus && !check_sender(calls, call, sd_bus_message_get_sender(message)))
+        if (!is_from_bus && !dn__call_check_sender(calls, call, sd_bus_message_get_sender(message)))
                 return NULL;
         take(calls, call);
         return call;
@@ -228,14 +121,14 @@ static dn_call *take_answered(dn__calls *calls, awaited *answer, sd_bus_message 
 bool dn__call_handle_answer(dn__calls *calls, sd_bus_message *message)
 {
         uint64_t serial;
-        awaited *answer;
+        dn__awaited *answer;
         dn_call *call;
 
         if (!sd_bus_message_get_sender(message) ||
             sd_bus_message_get_reply_cookie(message, &serial) < 0)
                 return false; /* unreachable: a bus adds the sender, sd-bus requires the cookie */
         dn__lock_acquire(&calls->dbus->lock);
-        answer = find(calls, serial);
+        answer = dn__awaited_find(calls, serial);
         call = answer ? take_answered(calls, answer, message) : NULL;
         dn__lock_release(&calls->dbus->lock);
         if (call) {
@@ -342,11 +235,11 @@ static int send_call(dn__calls *calls, dn_call *call, sd_bus_message *message)
 
         r = check_limits(calls, call->n_bytes);
         if (r == 0 && !call->is_owner_known)
-                r = ask_for_owner(calls, call);
+                r = dn__call_ask_for_owner(calls, call);
         if (r == 0)
-                r = send_awaited(calls, message, &call->answer);
+                r = dn__awaited_send(calls, message, &call->answer);
         if (r < 0) {
-                forget(calls, &call->owner_answer);
+                dn__awaited_forget(calls, &call->owner_answer);
                 return r;
         }
         dn__list_append(&calls->calls, &call->link);

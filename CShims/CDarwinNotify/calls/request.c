@@ -8,58 +8,19 @@
 #include <unistd.h>
 
 #include "bus/wire.h"
+#include "calls/answer.h"
 #include "calls/callers.h"
 #include "calls/kinds.h"
 #include "calls/message.h"
+#include "calls/request-run.h"
 #include "calls/service.h"
 #include "post/dict.h"
 #include "util/gate.h"
 #include "util/host.h"
 
-static void request_unref(dn_request *request)
-{
-        if (!request || atomic_fetch_sub_explicit(&request->n_refs, 1, memory_order_acq_rel) != 1)
-                return;
-        dn__service_unref(request->service);
-        dn__calls_release(request->calls);
-        dn_dict_unref(request->info.arguments);
-        free(request);
-}
-
-/* --- Answers ------------------------------------------------------------------------------ */
-
-/* Ends a request and releases the reference of its caller's list. If an earlier error has prevented
- * an answer, `answer` is NULL and none is sent. */
-static int end_request(dn__calls *calls, dn_request *request, sd_bus_message *answer)
-        DN__REQUIRES(&calls->dbus->lock)
-{
-        int r = 0;
-
-        if (answer && sd_bus_message_get_expect_reply(request->message) > 0)
-                r = dn__calls_send(calls, answer, NULL);
-        request->message = sd_bus_message_unref(request->message);
-        dn__caller_remove(calls, request);
-        request_unref(request);
-        return r < 0 ? -ENOTCONN : 0;
-}
-
-/* Without memory for the answer, the caller learns nothing before its time limit. */
-static void refuse_request(dn__calls *calls, dn_request *request, const char *name,
-                           const char *text) DN__REQUIRES(&calls->dbus->lock)
-{
-        sd_bus_message *message DN__UNREFS_MESSAGE = NULL;
-        dn__answer refusal = { name, text, NULL };
-        int r;
-
-        r = dn__call_make_answer(request->message, &refusal, &message);
-        if (r >= 0)
-                r = dn__call_append_answer(message, &refusal);
-        (void)end_request(calls, request, r < 0 ? NULL : message);
-}
-
 static void run_drop(void *request)
 {
-        request_unref(request);
+        dn__request_unref(request);
 }
 
 /* Releases a reference, perhaps the last one, after the lock. */
@@ -76,147 +37,11 @@ static void cancel_request(dn__calls *calls, dn_request *request)
 {
         /* The bus remembers the waiting caller until there is an answer. */
         atomic_fetch_add_explicit(&request->n_refs, 1, memory_order_relaxed);
-        refuse_request(calls, request, DN_ERROR_CANCELLED, "The caller has stopped waiting.");
+        dn__request_refuse(calls, request, DN_ERROR_CANCELLED, "The caller has stopped waiting.");
         if (request->has_begun && request->service->handler.cancel)
                 dn__calls_add_job(calls, &request->cancel);
         else
                 drop(calls, request);
-}
-
-/* `r`: of making the answer. The request may have been cancelled meanwhile. */
-static int send_answer(dn__calls *calls, dn_request *request, sd_bus_message *answer, int r)
-        DN__REQUIRES(&calls->dbus->lock)
-{
-        if (!request->caller)
-                return -ECANCELED;
-        if (r >= 0)
-                return end_request(calls, request, answer);
-        refuse_request(calls, request, SD_BUS_ERROR_NO_MEMORY, "No memory.");
-        return -ENOMEM;
-}
-
-/* The values may be large, so they are appended without the lock. */
-static int answer_request(dn__calls *calls, dn_request *request, const dn__answer *answer)
-{
-        sd_bus_message *message = NULL;
-        int r = -ECANCELED;
-
-        dn__lock_acquire(&calls->dbus->lock);
-        if (request->caller)
-                r = dn__call_make_answer(request->message, answer, &message);
-        dn__lock_release(&calls->dbus->lock);
-        if (r >= 0)
-                r = dn__call_append_answer(message, answer);
-        dn__lock_acquire(&calls->dbus->lock);
-        r = send_answer(calls, request, message, r);
-        (void)sd_bus_message_unref(message);
-        dn__lock_release(&calls->dbus->lock);
-        return r;
-}
-
-/* Ends a request for its handler. */
-static int conclude(dn_request *request, const dn__answer *answer)
-{
-        DN__GATE();
-        int r = -ECANCELED;
-
-        if (!request)
-                return -EINVAL;
-        if (dn__calls_are_current(request->calls))
-                r = answer_request(request->calls, request, answer);
-        request_unref(request);
-        return r;
-}
-
-int dn_request_answer(dn_request *request, const dn_dict *reply)
-{
-        dn__answer answer = { NULL, NULL, reply };
-
-        return conclude(request, &answer);
-}
-
-int dn_request_refuse(dn_request *request, const char *error, const char *message,
-                      const dn_dict *details)
-{
-        dn__answer refusal = { error ? error : DN_ERROR_FAILED, message, details };
-
-        return conclude(request, &refusal);
-}
-
-/* --- On the executor ---------------------------------------------------------------------- */
-
-/* Returns whether the handler gets the request. */
-static bool may_begin(dn__calls *calls, dn_request *request, bool is_allowed)
-{
-        DN__AUTO_LOCK(&calls->dbus->lock);
-        if (!request->caller)
-                return false;
-        request->has_begun = is_allowed && dn__link_is_linked(&request->service->link);
-        if (!is_allowed) {
-                calls->dbus->counts.n_ignored++;
-                refuse_request(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
-                               "The service does not accept this request from its caller.");
-        } else if (!request->has_begun) {
-                refuse_request(calls, request, DN_ERROR_UNAVAILABLE, "The service was closed.");
-        }
-        return request->has_begun;
-}
-
-typedef struct admission {
-        const dn_request *request;
-        bool is_allowed;
-} admission;
-
-static void run_allow(void *context)
-{
-        admission *admission = context;
-        const dn_request *request = admission->request;
-        const dn_service_handler *handler = &request->service->handler;
-
-        admission->is_allowed = handler->allow(&request->info, handler->context);
-}
-
-static void run_invoke(void *context)
-{
-        dn_request *request = context;
-        const dn_service_handler *handler = &request->service->handler;
-
-        handler->invoke(request, &request->info, handler->context);
-}
-
-static void run_cancel_handler(void *context)
-{
-        const dn_request *request = context;
-        const dn_service_handler *handler = &request->service->handler;
-
-        handler->cancel(request->info.id, handler->context);
-}
-
-/* A process that is exiting does not answer: the bus reports its end to the caller. */
-static void run_begin(void *argument)
-{
-        DN__GATE_FOR_WORK();
-        dn_request *request = argument;
-        admission admission = { request, true };
-
-        /* A forked child may have inherited the work in one of the host's queues. */
-        if (!dn__calls_are_current(request->calls))
-                return;
-        if ((request->service->handler.allow && !dn__host_handle(run_allow, &admission)) ||
-            !may_begin(request->calls, request, admission.is_allowed) ||
-            !dn__host_handle(run_invoke, request))
-                request_unref(request);
-}
-
-static void run_cancel(void *argument)
-{
-        DN__GATE_FOR_WORK();
-        dn_request *request = argument;
-
-        if (!dn__calls_are_current(request->calls))
-                return;
-        (void)dn__host_handle(run_cancel_handler, request);
-        request_unref(request);
 }
 
 /* Hands a request to its handler, or refuses it: its caller is known. */
@@ -228,8 +53,8 @@ static void admit(dn__calls *calls, dn_request *request) DN__REQUIRES(&calls->db
         atomic_fetch_add_explicit(&request->n_refs, 1, memory_order_relaxed);
         if (!request->service->handler.allow && request->from.user != geteuid()) {
                 calls->dbus->counts.n_ignored++;
-                refuse_request(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
-                               "The service answers only processes of its own user.");
+                dn__request_refuse(calls, request, SD_BUS_ERROR_ACCESS_DENIED,
+                                   "The service answers only processes of its own user.");
                 drop(calls, request);
         } else {
                 dn__calls_add_job(calls, &request->begin);
@@ -341,8 +166,8 @@ static dn_request *make_request(dn__calls *calls, dn_service *service, sd_bus_me
                 .service = dn__service_ref(service),
                 .n_bytes = dn__dict_get_bytes(arguments),
                 .n_refs = 1,
-                .begin = { { 0 }, service->executor, run_begin, request },
-                .cancel = { { 0 }, service->executor, run_cancel, request },
+                .begin = { { 0 }, service->executor, dn__request_run, request },
+                .cancel = { { 0 }, service->executor, dn__request_run_cancel, request },
         };
         dn__calls_retain(calls);
         request->info.caller = &request->from;
@@ -398,7 +223,7 @@ static bool begin_request(dn__calls *calls, dn_service *service, sd_bus_message 
         dn__lock_release(&calls->dbus->lock);
         if (!problem.name)
                 return true;
-        request_unref(request);
+        dn__request_unref(request);
         return refuse(calls, message, problem.name, "Refused: %s.", problem.message);
 }
 

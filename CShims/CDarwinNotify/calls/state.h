@@ -9,6 +9,7 @@
 #include "bus/client.h"
 #include "bus/state.h"
 #include "calls/names.h"
+#include "darwinnotify/call.h"
 #include "darwinnotify/service.h"
 #include "delivery/hub.h"
 #include "util/list.h"
@@ -130,6 +131,31 @@ struct dn_request {
         dn__job begin;
         dn__job cancel;
         char text[]; /* the sender, then the kind */
+};
+
+/* An answer that a call waits for. */
+typedef struct dn__awaited {
+        dn__map_entry entry; /* in `by_serial` */
+        uint64_t serial;
+        dn_call *call;
+        bool is_awaited;
+} dn__awaited;
+
+struct dn_call {
+        dn__awaited answer;
+        dn__awaited owner_answer; /* who owns the service's name; before `answer`, if it matters */
+        char *owner;          /* NULL: nobody when the call was sent, so anybody may answer */
+        bool is_owner_known;
+        dn__link link; /* in `calls`; unlinked: it has ended */
+        dn__calls *calls;
+        uint64_t until_us;
+        size_t n_bytes; /* of its arguments */
+        dn__executor *executor;
+        dn_call_handler handler;
+        dn__job job;           /* calls the handler */
+        dn_outcome outcome;    /* owns what it points to, once the call has ended */
+        _Atomic unsigned n_refs; /* held by the caller, and until its end is reported */
+        char service[];        /* for a cancellation */
 };
 
 /* Adds work, under the lock, and makes the service thread hand it over. */
