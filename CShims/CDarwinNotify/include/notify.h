@@ -160,9 +160,9 @@ DN_EXPORT uint32_t notify_check(int token, int *check);
 /**
  * Ends a registration. The token is invalid at once, also inside its own handler.
  *
- * Called where the handler runs, no call of the handler follows, not even for a post that is on its
- * way; called elsewhere, at most one that is already running completes. A descriptor is closed with
- * the last token that uses it.
+ * After a call on the thread where the handler runs, the handler does not run again, not even for a
+ * post that is on its way. After a call on any other thread, at most one run that has already begun
+ * completes. A descriptor is closed with the last token that uses it.
  *
  * Returns:  NOTIFY_STATUS_OK, _INVALID_TOKEN.
  * Threads:  any.

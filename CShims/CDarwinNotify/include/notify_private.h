@@ -58,7 +58,7 @@ DN_EXPORT uint32_t notify_simple_post(const char *name);
  * while that user's watches are used up, changes in new directories may be seen late.
  *
  * A name `com.apple.system.notify.service.path:[FLAGS:]PATH` monitors the file for each of its
- * tokens from its registration on.
+ * tokens as soon as the token is registered.
  *
  * @param token  not one for a `self.` name; each may monitor one file.
  * @param path   absolute; copied.

@@ -16,8 +16,7 @@ DN_BEGIN_DECLS
 /** Maximum size of the arguments of these calls together, counted as DN_DICT_MAX_BYTES. */
 #define DN_CALLS_MAX_BYTES (64 * 1024 * 1024)
 
-/** The key of a response, or of the details of an error, in its dictionary, which has no other
- *  key. */
+/** The only key in the dictionary of a reply, or of the details of an error. */
 #define DN_REPLY_VALUE "value"
 
 /** One call. Opaque, reference-counted. */
@@ -28,7 +27,7 @@ typedef struct dn_call_plan {
         const char *service;      /**< the service's name on the bus: "org.example.Player" */
         const char *kind;         /**< interface and member: "org.example.Player.Search" */
         const dn_dict *arguments; /**< NULL: none */
-        uint64_t timeout_us;      /**< how long to wait for the answer, in microseconds; UINT64_MAX:
+        uint64_t timeout_us;      /**< how long to wait for the reply, in microseconds; UINT64_MAX:
                                        forever. A service that the bus has to start first is given
                                        no more time. */
         uint64_t reserved[2];     /**< 0 */
@@ -42,9 +41,9 @@ typedef struct dn_outcome {
          *    no such service;
          *  - -ECONNRESET: the service left the bus before it answered; on the system bus also:
          *    its name now has another owner, or none, and another process has answered;
-         *  - -ETIMEDOUT: there was no answer in time;
+         *  - -ETIMEDOUT: there was no reply in time;
          *  - -ECANCELED: dn_call_cancel(), or dn_shutdown();
-         *  - -ENOTCONN: the bus was lost before there was an answer;
+         *  - -ENOTCONN: the bus was lost before there was a reply;
          *  - -EACCES: the service or the bus does not let this process ask;
          *  - -ENOBUFS: the service or the bus has too many calls in progress;
          *  - -EREMOTEIO: the service answered with another error, see `error_name`;
@@ -57,8 +56,8 @@ typedef struct dn_outcome {
         const dn_dict *details; /**< what it says to programs, as DN_REPLY_VALUE; NULL: nothing, or
                                      nothing that fits into a dictionary. As `reply`, the callback
                                      may take a reference. */
-        const dn_dict *reply;   /**< with the response as DN_REPLY_VALUE, or empty if the service
-                                     has answered with nothing; NULL if there is an error. The
+        const dn_dict *reply;   /**< its value is that of DN_REPLY_VALUE; empty if the service
+                                     replied without a value; NULL if there is an error. The
                                      callback may take a reference. */
 } dn_outcome;
 
@@ -68,14 +67,14 @@ typedef struct dn_call_handler {
         /** Called exactly once for each call that was begun, whatever happens. */
         void (*ended)(const dn_outcome *outcome, void *context);
         void *context;
-        /** Runs exactly once: behind `ended`, on the same thread, or if dn_call_begin() fails. May
+        /** Runs exactly once: after `ended`, on the same thread, or if dn_call_begin() fails. May
          *  be NULL. */
         void (*destroy)(void *context);
         uint64_t reserved[2]; /**< 0 */
 } dn_call_handler;
 
 /**
- * Asks another process, and returns without waiting for the answer.
+ * Asks another process, and returns without waiting for the reply.
  *
  * The calls of a process to one service arrive in the order in which they were begun. If the
  * service uses this library, a call that times out or is cancelled is also cancelled there. The
@@ -104,7 +103,7 @@ DN_EXPORT int dn_call_begin(dn_center *center, const dn_call_plan *plan,
                             dn_call **ret_call) DN_NEEDS_BUS;
 
 /**
- * Ends a call that is in progress with -ECANCELED: `ended` runs soon, on its executor.
+ * If a call is in progress, ends it with -ECANCELED: `ended` runs soon, on its executor.
  *
  * @param call  borrowed; NULL is allowed.
  *

@@ -32,7 +32,7 @@ enum {
         DN_SUSPENSION_DROP = 1,     /**< they are not kept */
         DN_SUSPENSION_COALESCE = 2, /**< the last one of each name and object is kept */
         DN_SUSPENSION_HOLD = 3,     /**< they are kept, as long as there is room */
-        DN_SUSPENSION_DELIVER_IMMEDIATELY = 4, /**< they are delivered, behind all that was kept */
+        DN_SUSPENSION_DELIVER_IMMEDIATELY = 4, /**< they are delivered, after all kept ones */
 };
 
 /** Options of dn_center_post(), a bit mask. The Darwin center ignores them, as Apple's does. */
@@ -174,8 +174,9 @@ DN_EXPORT int dn_center_add_observer(dn_center *center, const void *observer,
 
 /**
  * Removes every registration of `observer` that matches `name` and `object`, if there is one.
- * Called on the executor's thread, no callback follows; called elsewhere, at most one that is
- * already running completes. A registration for every name stays if one name is removed.
+ * After a call on the executor's thread, no callback runs. After a call on any other thread, at
+ * most one callback that is already running completes. A registration for every name stays if one
+ * name is removed.
  *
  * @param name    NULL for all names.
  * @param object  NULL for all objects. Darwin center: ignored.

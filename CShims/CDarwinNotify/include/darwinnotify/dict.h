@@ -75,8 +75,8 @@ DN_EXPORT dn_dict *dn_dict_unref(const dn_dict *dict);
 DN_EXPORT size_t dn_dict_get_count(const dn_dict *dict);
 
 /**
- * Looks up the value of a key, which is set if there is one; `ret_value` may be NULL. Returns true
- * if there is one. NULL is an empty dictionary. Threads: any.
+ * Looks up a key. If it exists, stores its value in `ret_value`, which may be NULL, and returns
+ * true. NULL is an empty dictionary. Threads: any.
  *
  * Apple:    CFDictionaryGetValueIfPresent(), xpc_dictionary_get_value().
  */
@@ -84,7 +84,7 @@ DN_EXPORT bool dn_dict_get(const dn_dict *dict, const char *key, dn_value *ret_v
 
 /**
  * Returns the key at an index, borrowed, and its value, unless `ret_value` is NULL. Keys are unique
- * and in byte order. Returns NULL from dn_dict_get_count() on. Threads: any.
+ * and in byte order. Returns NULL if `index` is not below dn_dict_get_count(). Threads: any.
  *
  * Apple:    xpc_dictionary_apply().
  */
@@ -123,8 +123,8 @@ DN_EXPORT const dn_dict *dn_dict_get_dict(const dn_dict *dict, const char *key);
 /** Returns the number of values; 0 for NULL. Threads: any. */
 DN_EXPORT size_t dn_array_get_count(const dn_array *array);
 
-/** Reads the value at an index, unless `ret_value` is NULL. Returns false from dn_array_get_count()
- *  on. Threads: any. */
+/** Reads the value at an index, unless `ret_value` is NULL. Returns false if `index` is not below
+ *  dn_array_get_count(). Threads: any. */
 DN_EXPORT bool dn_array_get(const dn_array *array, size_t index, dn_value *ret_value);
 
 /**

@@ -42,7 +42,7 @@ static inline void dn__dispatch_free(void *context)
         free(handler);
 }
 
-/* The captures of the block are released on the queue, behind the work already there. */
+/* The captures of the block are released on the queue, after the work already queued there. */
 static inline void dn__dispatch_destroy(void *context)
 {
         dispatch_async_f(((dn__dispatch_handler *)context)->queue, context, dn__dispatch_free);

@@ -57,7 +57,7 @@ DN_EXPORT int dn_center_open_distributed(const char *bus, dn_center **ret_center
  *
  * A post with DN_POST_DELIVER_IMMEDIATELY, or one that an observer with
  * DN_SUSPENSION_DELIVER_IMMEDIATELY gets, is delivered as if the suspension ended before it and
- * began again behind it: first the kept posts, then this one, to all its observers.
+ * began again after it: first the kept posts, then this one, to all its observers.
  *
  * Errors:   -EINVAL if `center` is NULL or not a distributed one; -ENOMEM.
  * Threads:  any.

@@ -20,7 +20,7 @@
  *   -ENOTCONN      there is no bus, or it was lost
  *   -EEXIST        the name of a service is taken
  *   -ENOENT        there is no table of names yet
- *   -ECANCELED     nobody is waiting for the answer to a request any longer
+ *   -ECANCELED     nobody is waiting for the reply to a request any longer
  *   -ENXIO, -ECONNRESET, -EREMOTEIO, -EBADMSG   how a request ended, see call.h
  *   -EBUSY, -EDEADLK   the library cannot be shut down now, or from here, see library.h
  *

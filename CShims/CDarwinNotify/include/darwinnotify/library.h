@@ -56,12 +56,12 @@ DN_EXPORT int dn_set_diagnostics(const dn_diagnostics *diagnostics);
  * dn_call_begin() must be released, and requests answered, before the shutdown.
  *
  * Errors:   -EDEADLK in a callback, in a destroy hook, or on another thread of the library: nothing
- *           is done. -EBUSY at once if another thread is inside a call of the library, or the host
- *           has not closed a watch of dn_watch_open(): nothing is done. -EBUSY if, after a second,
- *           a callback is still running, or waits in an executor of the host (which must run or
- *           refuse it), or the host has not released a call of dn_call_begin(), though it has
- *           ended, or not answered a request, though it was cancelled: observers and tokens are
- *           cancelled, services are closed, everything else continues, and it may be called again.
+ *           is done. -EBUSY at once, with nothing done, if another thread is inside the library, or
+ *           a watch of dn_watch_open() is still open. -EBUSY after a second if a callback is still
+ *           running or queued in an executor (which must run or refuse it), a call of
+ *           dn_call_begin() has ended but was not released, or a cancelled request was not
+ *           answered. In that case observers and tokens are cancelled and services closed;
+ *           everything else continues, and the function may be called again.
  * Threads:  one; none may be inside the library. Calls of notify_check(), notify_peek(),
  *           notify_get_state() and notify_is_valid_token(), also in signal handlers, are not
  *           noticed.

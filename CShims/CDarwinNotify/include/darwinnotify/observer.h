@@ -38,11 +38,11 @@ typedef struct dn_event {
                                        otherwise 0 */
         bool may_have_missed;     /**< distributed center: the bus was lost since the previous call,
                                        so an unknown number of posts may be missing */
-        const dn_sender *sender;  /**< who posted; NULL: not known, which includes posts of other
-                                       processes that the table counts, events with more than one
-                                       post, and for observers of a prefix rarely a post of this
-                                       process, if another posts the same name at that moment. Of
-                                       other processes only the connection is known. */
+        const dn_sender *sender;  /**< the poster, or NULL if unknown. It is unknown for counted
+                                       posts of other processes and for events of more than one
+                                       post; rarely, an observer of a prefix also gets NULL for a
+                                       post of this process, if another process posts the name at
+                                       the same moment. For other processes only `name` is set. */
 } dn_event;
 
 /** Selects the posts that an observer gets. All zero: every post. */

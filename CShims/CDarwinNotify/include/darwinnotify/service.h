@@ -16,7 +16,7 @@ DN_BEGIN_DECLS
 /** A name on the bus, under which the process answers requests. Opaque. */
 typedef struct dn_service dn_service;
 
-/** One request that has no answer yet. Opaque. Its handler owns it until it answers. */
+/** One request that has no reply yet. Opaque. Its handler owns it until it answers. */
 typedef struct dn_request dn_request;
 
 /** Describes a request. */
@@ -54,7 +54,7 @@ typedef struct dn_service_handler {
         void *context;
 
         /** Runs exactly once, when nothing uses the context any more: after dn_service_close() and
-         *  the last answer, or if dn_service_open() fails. May be NULL. */
+         *  the last reply, or if dn_service_open() fails. May be NULL. */
         void (*destroy)(void *context);
         uint64_t reserved[2]; /**< 0 */
 } dn_service_handler;
@@ -65,12 +65,12 @@ typedef struct dn_service_handler {
 /** An option of dn_service_plan: wait for a name that another process has, instead of failing. */
 #define DN_SERVICE_QUEUE 1
 
-/** Describes a service to open. Borrowed during the call it is handed to. */
+/** Describes a service to open. Borrowed during the call it is passed to. */
 typedef struct dn_service_plan {
         const char *name;         /**< a well-known bus name, such as "org.example.Player" */
-        const char *const *kinds; /**< what to export from the start, as dn_service_export(), up to
-                                       NULL; NULL: nothing. A bus that starts the service on demand
-                                       hands over requests at once. */
+        const char *const *kinds; /**< a NULL-terminated array of kinds to export at once, as by
+                                       dn_service_export(); NULL: none. A bus that starts the
+                                       service on demand delivers requests at once. */
         uint32_t options;         /**< 0 or DN_SERVICE_QUEUE */
         uint64_t reserved[2];     /**< 0 */
 } dn_service_plan;
@@ -79,8 +79,8 @@ typedef struct dn_service_plan {
  * Owns a name on a bus, under which requests can be answered.
  *
  * On the bus the service is an object whose path is the name with slashes instead of dots, and
- * underscores instead of hyphens. Only exported kinds can be called there. After the bus was lost,
- * the name is requested again, then always as with DN_SERVICE_QUEUE.
+ * underscores instead of hyphens. Only exported kinds can be called there. If the bus is lost, the
+ * name is requested again when one is found, then always as with DN_SERVICE_QUEUE.
  *
  * @param center       whose bus to use, as for dn_call_begin(). The service keeps it open.
  * @param plan         copied.
@@ -144,8 +144,8 @@ DN_EXPORT dn_service *dn_service_close(dn_service *service) DN_NEEDS_BUS;
  * Answers a request.
  *
  * @param request  consumed, also on failure.
- * @param reply    the response as the value of DN_REPLY_VALUE, of any type; NULL or without that
- *                 key: nothing. Borrowed.
+ * @param reply    has the value of the reply under DN_REPLY_VALUE, of any type; NULL or without
+ *                 that key: none. Borrowed.
  *
  * Errors:   -ECANCELED if nobody is waiting; -EINVAL if `request` is NULL; -ENOTCONN if the
  *           connection broke while sending; -ENOMEM.

@@ -16,8 +16,8 @@ enum {
                                                a flood, posts by themselves */
         DN_STATISTIC_SIGNALS_SENT = 4,    /**< posts handed to the bus, since the first use */
         DN_STATISTIC_SIGNALS_RECEIVED = 5, /**< posts received from it, our own included */
-        DN_STATISTIC_SIGNALS_IGNORED = 6, /**< messages that are no post, or of a name that the
-                                               sender may not post; requests that were refused */
+        DN_STATISTIC_SIGNALS_IGNORED = 6, /**< messages that are not a post, or of a name that
+                                               the sender may not post; refused requests */
         DN_STATISTIC_CONNECTS = 7,        /**< how often a bus was found */
         DN_STATISTIC_TABLES = 8,          /**< 1 while the process shares a table with the other
                                                processes of the user, else 0 */
