@@ -192,7 +192,7 @@ bool dn__connection_write(dn__connection *connection, const char *bytes, size_t 
 }
 
 /* Returns whether sd-bus may write to the connection; if not, only reconnecting helps. sd-bus also
- * writes to files that are no sockets. */
+ * writes to files that are not sockets. */
 static bool check_descriptor(dn__connection *connection)
 {
         connection->is_broken = connection->is_broken || !dn__connection_is_intact(connection);

@@ -21,11 +21,11 @@ void dn__numbers_deinit(dn__numbers *numbers);
  * increments it when the next post is sent. NULL if out of memory: posts then have no number. */
 uint64_t *dn__numbers_get_last(dn__numbers *numbers, const dn__name *name);
 
-/* Records the number of a received post, and puts it into the list of the rule that brings the next
- * one. Returns how many posts before it are missing. */
+/* Records the number of a received post, and puts it into the list of the rule that matches the
+ * next one. Returns how many posts before it are missing. */
 uint64_t dn__numbers_note(dn__numbers *numbers, const dn__post *post, dn__link *list);
 
-/* Forgets the received posts in a list: its rule brings no more of them. */
+/* Forgets the received posts in a list: its rule matches no more of them. */
 void dn__numbers_forget(dn__numbers *numbers, dn__link *list);
 
 /* Forgets all received posts: another bus gives connections the same names. */

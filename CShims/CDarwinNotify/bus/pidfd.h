@@ -1,5 +1,5 @@
-/* Finds descriptors of processes: from version 257 on, libsystemd keeps one of the bus's process
- * with each connection, and does not return it. */
+/* Finds descriptors of processes: libsystemd 257 and later keeps one of the bus's process with each
+ * connection, and does not return it. */
 #pragma once
 
 #include <stdint.h>

@@ -38,7 +38,7 @@ typedef struct dn__subscription {
         sd_bus_slot *call; /* the pending query while ASKED */
         bool is_counted;   /* by the table */
         bool is_exact;     /* what the bus has, or was asked for, covers the plain path only */
-        dn__link numbers;  /* of the posts that it brings: see numbers.h */
+        dn__link numbers;  /* of the posts that it matches: see numbers.h */
         char *interface;   /* NULL: every name */
 } dn__rule;
 
@@ -81,7 +81,7 @@ void dn__rule_set_counted(dn__rule *rule, bool is_counted);
 
 void dn__rules_remove(dn__rules *rules, dn__rule *rule);
 
-/* Returns the rule that brings the posts of a name: its own, else that of every name if it is on
+/* Returns the rule that matches the posts of a name: its own, else that of every name if it is on
  * the bus, else NULL. */
 dn__rule *dn__rules_find(dn__rules *rules, const dn__name *name);
 

@@ -56,8 +56,8 @@ static int answered_process(sd_bus_message *message, void *context, sd_bus_error
         return 1;
 }
 
-/* Not GetConnectionCredentials, whose answer may have a descriptor: on a bus of several users they
- * are not accepted. The answer about the user comes last. */
+/* Not GetConnectionCredentials, whose reply may have a descriptor: on a bus of several users they
+ * are not accepted. The reply about the user comes last. */
 static int ask_who(dn__calls *calls, dn__caller *caller) DN__REQUIRES(&calls->dbus->lock)
 {
         dn__connection *connection = &calls->dbus->connection;
@@ -82,7 +82,7 @@ dn__user_answer dn__caller_read_user(dn__calls *calls, dn__caller *caller, sd_bu
                 return sd_bus_message_is_method_error(message, SD_BUS_ERROR_FAILED)
                                ? DN__USER_READ
                                : DN__USER_GONE;
-        /* Another answer than a number leaves the user unknown. */
+        /* If the reply is not a number, the user remains unknown. */
         (void)sd_bus_message_read_basic(message, 'u', &caller->user);
         return DN__USER_READ;
 }

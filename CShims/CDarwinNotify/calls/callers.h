@@ -9,7 +9,7 @@ void dn__callers_init(dn__calls *calls) DN__REQUIRES(&calls->dbus->lock);
 /* Finds a caller; NULL: unknown. */
 dn__caller *dn__caller_find(dn__calls *calls, const char *name) DN__REQUIRES(&calls->dbus->lock);
 
-/* Finds a caller, or asks the bus about it; `calls->answered_who` gets the answer. Returns NULL if
+/* Finds a caller, or asks the bus about it; `calls->answered_who` gets the reply. Returns NULL if
  * out of memory, or if the connection is broken. */
 dn__caller *dn__caller_get(dn__calls *calls, const char *name) DN__REQUIRES(&calls->dbus->lock);
 

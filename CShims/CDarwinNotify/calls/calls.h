@@ -17,6 +17,6 @@ void dn__calls_free(dn__calls *calls);
 /* Cancels the calls in progress, and closes the services for their owners, who may still do so. */
 void dn__calls_cancel(dn__calls *calls);
 
-/* Returns whether there are neither calls, unless they have ended and been released, nor open
- * services, nor unanswered requests. */
+/* Returns whether every call has ended and been released, every service is closed, and every
+ * request is answered. */
 bool dn__calls_are_idle(dn__calls *calls);

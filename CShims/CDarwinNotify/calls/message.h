@@ -26,15 +26,15 @@ dn_dict *dn__call_read_details(sd_bus_message *message);
 /* Returns the meaning of an error, as the `error` of dn_outcome. */
 int dn__call_read_error(const sd_bus_error *error);
 
-/* The answer to a call. */
+/* What answers a call: a reply or an error. */
 typedef struct dn__answer {
         const char *error;     /* its name; NULL: a reply */
         const char *text;      /* of the error; NULL: none */
         const dn_dict *values; /* the reply or details of the error, as DN_REPLY_VALUE; or NULL */
 } dn__answer;
 
-/* Makes the message of an answer, without its contents. A malformed name of an error is replaced by
- * DN_ERROR_FAILED. Returns success or a negative errno of sd-bus. */
+/* Makes the message that answers a call, without its contents. A malformed name of an error is
+ * replaced by DN_ERROR_FAILED. Returns success or a negative errno of sd-bus. */
 int dn__call_make_answer(sd_bus_message *call, const dn__answer *answer,
                          sd_bus_message **ret_message);
 

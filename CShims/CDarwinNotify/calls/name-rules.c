@@ -47,7 +47,7 @@ static int answered_wide(sd_bus_message *message, void *context, sd_bus_error *e
         return 1;
 }
 
-/* Answers come in order: those about the names with refused rules are still to come. */
+/* Replies come in order: those about the names with refused rules are still to come. */
 static int answered_narrow(sd_bus_message *message, void *context, sd_bus_error *error)
 {
         dn__name_rules *rules = context;

@@ -29,7 +29,7 @@ typedef enum owner_state {
 /* The lock of the connection guards all fields that change. */
 struct dn__owner {
         dn__map_entry entry; /* in `owners` */
-        dn__link due_link;   /* in `due_owners` while the state is to be handed on */
+        dn__link due_link;   /* in `due_owners` while the state is to be delivered */
         dn__calls *calls;
         dn__name topic; /* its text is at the end of `name` */
         size_t n_users;
@@ -112,7 +112,7 @@ uint64_t dn__owners_get_until(const dn__calls *calls)
         return dn__list_is_empty(&calls->due_owners) ? DN__NEVER : calls->owners_us;
 }
 
-/* Only the service thread hands states on, so that they stay in order. */
+/* Only the service thread delivers states, so that they stay in order. */
 void dn__owners_hand_on(dn__calls *calls)
 {
         dn__payload *payload;

@@ -17,7 +17,7 @@ typedef struct dn__owner dn__owner;
 int dn__owner_track(dn__calls *calls, const char *name, const dn__name *topic,
                     dn__owner **ret_owner);
 
-/* Hands on the present state of a name once more, if it is tracked, as soon as it is known: call
+/* Delivers the present state of a name once more, if it is tracked, as soon as it is known: call
  * after adding an observer. */
 void dn__owners_report(dn__calls *calls, const char *name);
 
@@ -37,8 +37,8 @@ void dn__owners_expect_nothing(dn__calls *calls);
 /* Notes that the bus has given a name to a connection; "": to nobody. */
 void dn__owners_note(dn__calls *calls, const char *name, const char *connection);
 
-/* Returns when states are to be handed on: 0 is now. */
+/* Returns when states are to be delivered: 0 is now. */
 uint64_t dn__owners_get_until(const dn__calls *calls);
 
-/* Hands the states on. On the service thread, without the lock. */
+/* Delivers the states. On the service thread, without the lock. */
 void dn__owners_hand_on(dn__calls *calls);

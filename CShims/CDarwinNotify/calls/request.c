@@ -1,4 +1,4 @@
-/* Requests of other processes: from the message to the answer. */
+/* Requests of other processes: from the message to the reply. */
 #include "calls/request.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static void drop(dn__calls *calls, dn_request *request) DN__REQUIRES(&calls->dbu
 static void cancel_request(dn__calls *calls, dn_request *request)
         DN__REQUIRES(&calls->dbus->lock)
 {
-        /* The bus remembers the waiting caller until there is an answer. */
+        /* The bus remembers the waiting caller until there is a reply. */
         atomic_fetch_add_explicit(&request->n_refs, 1, memory_order_relaxed);
         dn__request_refuse(calls, request, DN_ERROR_CANCELLED, "The caller has stopped waiting.");
         if (request->has_begun && request->service->handler.cancel)

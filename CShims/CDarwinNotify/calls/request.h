@@ -1,4 +1,4 @@
-/* Requests of other processes: from the message to the answer. */
+/* Requests of other processes: from the message to the reply. */
 #pragma once
 
 #include "calls/state.h"

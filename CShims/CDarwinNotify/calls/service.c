@@ -13,7 +13,7 @@
 #include "util/host.h"
 #include "util/reserved.h"
 
-/* Flags and answers of RequestName. */
+/* Flags and replies of RequestName. */
 #define NAME_DO_NOT_QUEUE UINT32_C(4)
 #define NAME_PRIMARY_OWNER 1
 #define NAME_IN_QUEUE 2
@@ -94,9 +94,9 @@ static void leave_calls(dn_service *service)
 
 /* --- Reports of the name ------------------------------------------------------------------ */
 
-/* The number of a change says what has changed: with the first, the process has the name. Returns
- * false if none is left to report, or the service is closed. `is_going_on`: the caller has reported
- * one before; otherwise another thread may be doing so, which then reports this one, too. */
+/* Odd changes gain the name, even ones lose it. Returns false if there is none to report, or the
+ * service is closed. `is_going_on`: this run has already reported a change. If it is false and
+ * another run is reporting, that one also reports this change. */
 static bool take_change(dn_service *service, bool is_going_on, bool *ret_has_name)
 {
         dn__calls *calls = get_calls(service);
@@ -174,7 +174,7 @@ static int read_name_answer(sd_bus_message *message)
                 r = dn__call_read_error(error);
                 return r == -EACCES || r == -ENOBUFS ? r : -EINVAL;
         }
-        (void)sd_bus_message_read(message, "u", &answer); /* 0: no answer that the bus gives */
+        (void)sd_bus_message_read(message, "u", &answer); /* 0: not a reply of the bus */
         if (answer == NAME_PRIMARY_OWNER || answer == NAME_ALREADY_OWNER)
                 return 0;
         return answer == NAME_IN_QUEUE ? DN_NAME_QUEUED : -EEXIST;
@@ -289,7 +289,7 @@ static void unlist(dn_service *service)
         service->has_name = false;
 }
 
-/* Waits for the bus to answer, unless this is the thread that would read the answer. */
+/* Waits for the bus to answer, unless this is the thread that would read the reply. */
 static int await_name(dn__calls *calls, dn_service *service) DN__REQUIRES(&calls->dbus->lock)
 {
         uint64_t deadline_us = 0;

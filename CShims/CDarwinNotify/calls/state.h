@@ -48,11 +48,11 @@ struct dn__calls {
 
         dn__link jobs;
         dn__link calls; /* in progress: dn_call */
-        dn__map by_serial; /* answers that they wait for */
+        dn__map by_serial; /* replies that they wait for */
         size_t n_calls;
         size_t n_call_bytes;
-        /* Not after the first deadline of a call. It stays when that call ends: no later call then
-         * has to wake the thread for it. */
+        /* No later than the earliest deadline of a call. It is left unchanged when that call ends,
+         * so that a later call need not wake the thread. */
         uint64_t until_us;
 
         dn__link services; /* dn_service */
@@ -60,11 +60,11 @@ struct dn__calls {
         dn__link busy_callers;
         dn__link idle_callers; /* by age, oldest first */
         size_t n_idle_callers;
-        sd_bus_message_handler_t answered_who; /* constant: handles the answer about a caller */
+        sd_bus_message_handler_t answered_who; /* constant: handles the reply about a caller */
         dn__name_rules caller_rules;
 
         dn__map owners;            /* dn__owner */
-        dn__link due_owners;       /* whose state is to be handed on: */
+        dn__link due_owners;       /* whose state is to be delivered: */
         uint64_t owners_us;        /* not before, for want of memory */
         dn__name_rules owner_rules;
 
@@ -121,7 +121,7 @@ struct dn_request {
         dn_request_info info;
         dn_sender from; /* info.caller */
         dn__link link;      /* in the caller's `requests` */
-        dn__caller *caller; /* NULL: nobody waits for the answer any more */
+        dn__caller *caller; /* NULL: nobody waits for the reply any more */
         dn__calls *calls;    /* keeps them */
         dn_service *service; /* keeps it */
         sd_bus_message *message; /* to be answered; NULL with `caller` */
@@ -165,12 +165,12 @@ void dn__calls_add_job(dn__calls *calls, dn__job *job) DN__REQUIRES(&calls->dbus
 void dn__job_hand_over(const dn__job *job);
 void dn__calls_hand_over(dn__calls *calls);
 
-/* Sends a message, under the lock. With `ret_serial`, its answer is awaited. Returns 0 or a
+/* Sends a message, under the lock. With `ret_serial`, its reply is awaited. Returns 0 or a
  * negative errno: -ENOTCONN if it was made for an earlier connection. */
 int dn__calls_send(dn__calls *calls, sd_bus_message *message, uint64_t *ret_serial)
         DN__REQUIRES(&calls->dbus->lock);
 
-/* Calls a method of the bus that takes one string, without awaiting an answer. */
+/* Calls a method of the bus that takes one string, without awaiting a reply. */
 void dn__calls_tell_bus(dn__calls *calls, const char *method, const char *argument)
         DN__REQUIRES(&calls->dbus->lock);
 

@@ -100,7 +100,7 @@ void dn__bus_close(dn__hub *hub)
 
 /* They observe a name that nobody can post. A call by itself says nothing about the bus: each
  * compares how many changes it has reported with how many there were; the parity of that number is
- * the state of the bus. So it reports each change once, in order, from its first call on. */
+ * the state of the bus. So it reports each change once, in order, starting with its first call. */
 #define NOT_BEGUN UINT64_MAX
 
 typedef struct bus_observer {

@@ -1,4 +1,4 @@
-/* The distributed center: its posts bring data to every process on the same bus. */
+/* The distributed center: its posts deliver data to every process on the same bus. */
 #include <errno.h>
 
 #include "bus/dbus.h"

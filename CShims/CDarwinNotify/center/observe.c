@@ -1,4 +1,4 @@
-/* Controls observers, from their registration on. */
+/* Controls observers, starting with their registration. */
 #include "center/observe.h"
 
 #include <assert.h>

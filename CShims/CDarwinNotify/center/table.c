@@ -73,7 +73,7 @@ typedef struct move {
         bool wants_entry;
         bool was_complete;  /* nothing was missing before */
         bool is_trying;     /* again what failed before */
-        uint64_t failed_us; /* when the current failure began; now, if there was none */
+        uint64_t failed_us; /* when the current failure began; now if there was none */
         bool has_moved;     /* or follows its table now, for prefixes */
 } move;
 

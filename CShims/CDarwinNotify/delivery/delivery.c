@@ -204,8 +204,8 @@ static void deliver_begun(dn__post_queue *queue) DN__HUB_LOCKED
         queue->is_delivering = false;
 }
 
-/* What an executor runs once for each item. If it runs two at once, the second leaves its item to
- * the first. */
+/* The work that an executor runs once for each item. If two runs overlap, the first delivers both
+ * items. */
 static void run_queue(void *argument)
 {
         DN__GATE_FOR_WORK();
@@ -228,7 +228,7 @@ static void run_queue(void *argument)
         dn__center_release(center);
 }
 
-/* The executor refused the run. If it accepts a later one, that reports what is missing. */
+/* Handles a run that the executor refused. The next accepted run reports the missing posts. */
 static void refuse_run(dn__post_queue *queue)
 {
         dn__hub *hub = queue->topic->hub;

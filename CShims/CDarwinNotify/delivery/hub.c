@@ -47,7 +47,7 @@ dn__hub *dn__hubs_next(dn__hubs_walk *walk)
         return hub;
 }
 
-/* A walk continues behind the ID of the last hub it has seen, so IDs are given in the order of the
+/* A walk continues after the ID of the last hub it has seen, so IDs are given in the order of the
  * list. Only once for each hub: afterwards it may be taken out. */
 static void enlist(dn__hub *hub)
 {

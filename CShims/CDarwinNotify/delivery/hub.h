@@ -79,8 +79,8 @@ typedef struct dn__member {
         unsigned n_absences; /* posts that found no table; used by the thread that moves the hub */
         _Atomic(dn__region *) region; /* those before stay mapped; NULL: there is no table now */
         _Atomic uint64_t look_ms;     /* when the last look began, by the coarse clock */
-        _Atomic uint64_t failed_us;   /* since when something is missing; 0: nothing is */
-        _Atomic uint64_t tried_us;    /* the last time */
+        _Atomic uint64_t failed_us;   /* when the current failure began; 0: there is none */
+        _Atomic uint64_t tried_us;    /* when the last attempt was made */
         _Atomic bool is_look_due;     /* soon: a signal came from another table */
         dn__source source;
         bool is_moving DN__HUB_GUARDED;

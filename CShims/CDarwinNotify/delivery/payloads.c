@@ -61,7 +61,7 @@ static void add(dn__post_queue *queue, dn__payload *payload) DN__HUB_LOCKED
 
 /* --- Suspension ----------------------------------------------------------------------------- */
 
-/* How many posts a resumption hands on at once. */
+/* How many posts a resumption delivers at once. */
 #define N_RESUMED 64
 
 static void remove_kept(dn__suspension *suspension, dn__payload *payload) DN__HUB_LOCKED
@@ -191,7 +191,7 @@ bool dn__payloads_hand_to(dn__topic *topic, dn__payload *payload)
         return have_all;
 }
 
-/* In parts, so that other posts need not wait for the lock. They are kept behind the rest. */
+/* In parts, so that other posts need not wait for the lock. These are kept after the rest. */
 static bool resume_some(dn__hub *hub)
 {
         dn__suspension *suspension = &hub->suspension;

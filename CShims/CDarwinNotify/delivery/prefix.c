@@ -90,13 +90,13 @@ static int64_t advance(dn__prefix_counts *counts, const dn__shm_slot *slot, cons
         return n_posts < UINT32_MAX ? (int64_t)n_posts : UINT32_MAX;
 }
 
-/* Returns how many posts of the name are new to the observers of prefixes. Our own posts are handed
- * on when they are made, so their signals bring nothing; what the direct carrier brings is in the
- * table or nowhere.
+/* Returns how many posts of the name are new to the observers of prefixes. Our own posts are
+ * delivered when they are made, so their signals count for nothing; neither does a post received
+ * through the table that the table does not count.
  *
- * Also says whether the last new post has the origin of `post`. Of what the table counts, only a
- * post of our own has it, and not even that if another thread has already handed it on together
- * with a later one. */
+ * Sets `ret_has_origin` if the last new post is `post` itself. Among counted posts this holds only
+ * for a post of this process, unless another thread has already delivered it together with a later
+ * one. */
 static uint64_t count_new(dn__hub *hub, const dn__post *post, bool *ret_has_origin) DN__HUB_LOCKED
 {
         dn__prefix_counts *counts = hub->prefix_counts;
@@ -111,7 +111,7 @@ static uint64_t count_new(dn__hub *hub, const dn__post *post, bool *ret_has_orig
         return n_posts >= 0 ? (uint64_t)n_posts : is_signal != post->origin.is_own;
 }
 
-/* --- Handing on ----------------------------------------------------------------------------- */
+/* --- Delivering ----------------------------------------------------------------------------- */
 
 static void hand(dn__hub *hub, const dn__post *post, dn__payload *payload, uint64_t n_posts)
         DN__HUB_LOCKED
@@ -140,7 +140,7 @@ uint64_t dn__prefix_hand(dn__hub *hub, const dn__post *post, dn__payload *payloa
         return n_posts;
 }
 
-/* Hands on what a table has counted of the name of a slot. */
+/* Delivers what a table has counted of the name of a slot. */
 static void hand_slot(dn__hub *hub, const dn__region *region, size_t index, int64_t at_least)
         DN__HUB_LOCKED
 {
@@ -184,8 +184,8 @@ void dn__prefix_missed(dn__hub *hub)
                 hand_slots(hub, region, 0);
 }
 
-/* The table in use last: a holder may be moving, and what is already there when a left table is
- * read is handed on then. */
+/* Reads the table in use last, because a holder may be moving to it. A name that is already there
+ * when a stale table is read is skipped, and delivered with the table in use. */
 void dn__prefix_hand_all(dn__hub *hub)
 {
         const dn__region *region = atomic_load(&hub->member.region);

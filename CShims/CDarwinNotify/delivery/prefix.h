@@ -18,14 +18,14 @@ typedef struct dn__prefix_counts {
  * not follow it yet. Returns 1 if it has begun, 0 if there is nothing to do, or -ENOMEM. */
 int dn__prefix_begin(dn__hub *hub);
 
-/* Hands on a post of this process, once counted, or a received one: as many as the table has
- * counted of its name and were not handed on; as one if the table does not count it. `payload` is a
- * copy, or NULL if there was no memory. Returns how many were new. */
+/* Delivers a post of this process, once counted, or a received one: with it, all posts of its name
+ * that the table has counted and that were not delivered yet; alone, if the table does not count
+ * it. `payload` is a copy, or NULL if there was no memory. Returns how many were new. */
 uint64_t dn__prefix_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
         DN__HUB_LOCKED;
 
-/* Hands on what the table has counted of any name. Call without any lock held. */
+/* Delivers what the table has counted of any name. Call without any lock held. */
 void dn__prefix_missed(dn__hub *hub);
 
-/* The same, but at least one post of each name in the table or in those that were left. */
+/* The same, but at least one post of each name in the table or in the stale ones before it. */
 void dn__prefix_hand_all(dn__hub *hub);

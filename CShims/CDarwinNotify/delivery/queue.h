@@ -86,7 +86,7 @@ typedef struct dn__post_queue {
 } dn__post_queue;
 
 /* One registration: a handler, and which posts of its queue it has been given. It owns the handler
- * from its creation on. */
+ * as soon as it is created. */
 struct dn_observer {
         _Atomic unsigned n_refs;
         int behavior;          /* constant: what it receives of a suspension */

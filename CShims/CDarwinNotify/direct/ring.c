@@ -29,9 +29,10 @@
  *   - it finds being woken: the other poster may have died, so P6 wakes the receiver too.
  *
  * So the receiver reaches R1 after P5. It then takes the summary, or has taken it since P4; with it
- * the mark, or has taken that since P3; and then reads the generation, which is after P1. A bit
- * found already set is as good as one set here: it has not been taken since. But the steps after it
- * must not be skipped: the poster that set it may have died before them.
+ * the mark, or has taken that since P3; and then reads the generation, which is after P1. Finding a
+ * bit already set is as good as setting it, because the receiver has not taken it yet. The
+ * remaining steps must still be performed: the poster that set the bit may have died before
+ * reaching them.
  *
  * A process that becomes a holder after P2 reads an initial generation that already counts the
  * post, because the post came first. A poster that dies before P5 has not returned from its post,
@@ -57,9 +58,9 @@
 /* Needed because others may post endlessly. */
 #define MAX_LOOKS 4
 
-/* From this many on, of the 64 processes of a word, a block at a time is woken: that is faster by
- * the system calls it saves. Fewer are woken one by one: then the first runs while the poster still
- * marks the others. Measured on a machine with two processors. */
+/* If at least this many of a word's 64 processes must be woken, they are woken a block at a time,
+ * which saves system calls. Fewer are woken one by one, so that the first already runs while the
+ * poster marks the others. Measured on a machine with two processors. */
 #define MIN_TOGETHER 17
 
 /* --- Ringing -------------------------------------------------------------------------------- */
@@ -119,7 +120,7 @@ static void mark(dn__shm_table *table, unsigned process, const dn__shm_slot *slo
         set_bit(table->processes[process].marked, index / 64);
 }
 
-/* Marks a slot for processes from a multiple of 64 on, a bit for each, and rings them. */
+/* Marks a slot for processes, a bit for each of the 64 that start at `first`, and rings them. */
 static void mark_and_ring(dn__shm_table *table, unsigned first, uint64_t processes,
                           const dn__shm_slot *slot)
 {

@@ -179,7 +179,8 @@ static int listen_to_file(dn__paths *paths, dn__path *path, char *text, size_t n
         return r == -EACCES ? listen_to(paths, path, text, n_directory, FILE_EVENTS) : r;
 }
 
-/* From the root on, so that any change behind this is an event. */
+/* Starts at the root and listens to each step before it reads the next, so that any later change is
+ * an event. */
 static int listen_along(dn__paths *paths, dn__path *path, char text[PATH_MAX])
 {
         int n_links = 0, r = listen_to(paths, path, text, 0, DIRECTORY_EVENTS);

@@ -1,4 +1,4 @@
-/* A carrier takes posts out of the process and brings posts in. */
+/* A carrier exchanges posts with other processes. */
 #pragma once
 
 #include <stdatomic.h>
@@ -33,10 +33,10 @@ typedef struct dn__carrier_status {
  *
  * NULL, except for `post`: the carrier has nothing to do. */
 typedef struct dn__carrier_ops {
-        /* Starts to bring posts. The first time, waits until there is a connection or the first
+        /* Starts to receive posts. The first time, waits until there is a connection or the first
          * attempt has failed. Cheap once started. Returns 0, -ENOMEM or -EAGAIN. */
         int (*start)(dn__carrier *carrier, uint64_t *deadline_us);
-        /* Brings posts on a thread of its own from now on. Idempotent. Returns as `start`. */
+        /* From now on receives posts on a thread of its own. Idempotent. Returns as `start`. */
         int (*use_own_thread)(dn__carrier *carrier);
 
         /* Subscribes to the posts of a name. `is_counted`: this process holds it in its table.

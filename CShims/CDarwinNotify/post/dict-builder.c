@@ -6,7 +6,7 @@
 #include "post/dict.h"
 #include "util/text.h"
 
-/* A container under construction: the items from `first` on. Its own item is before them. */
+/* A container under construction: the items that start at `first`. Its own item is before them. */
 typedef struct level {
         size_t first;
         bool is_dict;

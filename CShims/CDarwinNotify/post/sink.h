@@ -1,4 +1,4 @@
-/* Where the two carriers deliver the posts that they bring. */
+/* Where the two carriers deliver the posts that they receive. */
 #pragma once
 
 #include <stdint.h>

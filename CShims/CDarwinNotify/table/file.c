@@ -34,7 +34,8 @@
 /* How often to start over when others create, remove or damage the file concurrently. */
 #define N_ATTEMPTS 4
 
-/* Reports that a call does not exist here, for calls that report this in another way. */
+/* Reports that a system call is unsupported, for calls that fail with a different error in that
+ * case. */
 static int lacks(const char *call)
 {
         (void)dn__failed(call);
@@ -110,7 +111,8 @@ static bool is_table(int fd)
                ((status.st_mode & 07777) == MODE || fchmod(fd, MODE) == 0);
 }
 
-/* Returns whether an error is a shortage of this process, which proves nothing about the file. */
+/* Returns whether an error means only that this process lacks resources; it says nothing about the
+ * file. */
 static bool is_lack(int error)
 {
         return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR;
@@ -314,7 +316,7 @@ static bool can_be_found(const dn__directory *directory, const char *path,
 }
 
 /* Returns as dn__file_find(), for one directory. Ignores a table that no other process would find,
- * or its users would remain apart. */
+ * so that the user's processes are not split between two tables. */
 static int find_in(const dn__directory *directory, const char *path, const dn__file_id *known)
 {
         struct stat found;

@@ -118,7 +118,7 @@ typedef struct dn__shm_table {
         union {
                 struct {
                         dn__shm_header header;
-                        _Atomic uint64_t n_processes_used; /* entries from here on: never used */
+                        _Atomic uint64_t n_processes_used; /* all later entries are unused */
                         /* The processes that hear of every post, one bit each; `followed` has one
                          * bit for each word of `followers` that ever had a bit set. */
                         _Atomic uint64_t followed;
@@ -155,7 +155,7 @@ static inline bool dn__shm_set_is_named(const dn__shm_table *table, size_t set)
         return atomic_load(&table->named_sets[set / 64]) & UINT64_C(1) << set % 64;
 }
 
-/* Returns the first slot from `index` on that has a name, or DN__SHM_N_SLOTS. */
+/* Returns the first slot at or after `index` that has a name, or DN__SHM_N_SLOTS. */
 static inline size_t dn__shm_next_named(const dn__shm_table *table, size_t index)
 {
         for (; index < DN__SHM_N_SLOTS; index++) {

@@ -1,4 +1,4 @@
-/* What may happen while the values of a call or of an answer are written. */
+/* What may happen while the values of a call or of a reply are written. */
 #include <dlfcn.h>
 
 #include "requests.h"
@@ -95,7 +95,7 @@ TEST_ON_BUS(aCallIsNotSentToAnotherBusThanTheOneItWasWrittenFor)
         CHECK_EQ(test_child_wait(service), 0);
 }
 
-/* --- Answers -------------------------------------------------------------------------------- */
+/* --- Replies -------------------------------------------------------------------------------- */
 
 static served handled;
 static dn_call *call;

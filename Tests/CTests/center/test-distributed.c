@@ -120,7 +120,7 @@ TEST_ON_BUS(aProcessHearsItselfOnceAndNeverFromInsideThePost)
         CHECK_EQ(post_number(center, NAME, NULL, 2), 0);
         seen.blocks = false;
         WAIT_UNTIL_EQ(seen.n_calls, 2);
-        /* Anything that came back over the bus is behind it. */
+        /* Anything that came back over the bus has arrived before this post. */
         post_numbers_elsewhere("com.example.end", "-", "1");
         WAIT_UNTIL_EQ(end.n_calls, 1);
         record_expect(&seen, 2, NAME " {\"i\": 1}\n" NAME " {\"i\": 2}\n");
