@@ -39,12 +39,12 @@ public final class CFNotificationCenter: Sendable {
       ["function": details?.function, "name": details?.name].compactMapValues { $0 })
   })
 
-  /// The handler of errors: a name that cannot be posted, a user info that is no property list
+  /// The handler of errors: a name that cannot be posted, a user info that is not a property list
   /// and the like. The errors are of the type ``CFNotificationCenterError``. The default hands
   /// them to `Diagnostics`, which writes them to standard error unless it has a handler.
   ///
   /// It is called on the thread of the function that failed, before that returns. To have no bus
-  /// is no error: the post has reached the observers of this process, and is sent when a bus
+  /// is not an error: the post has reached the observers of this process, and is sent when a bus
   /// appears.
   public static var onError: @Sendable (any Error) -> Void {
     get { errorHandler.withLock { $0 } }
@@ -75,7 +75,7 @@ extension CFNotificationCenter: Hashable {
   }
 }
 
-/// Returns the type of notification centers, which is no other type's.
+/// Returns the type of notification centers, which no other type shares.
 public func CFNotificationCenterGetTypeID() -> CFTypeID {
   CFTypeID(bitPattern: ObjectIdentifier(CFNotificationCenter.self).hashValue)
 }

@@ -67,7 +67,7 @@ public enum CFNotificationSuspensionBehavior: CFIndex, Sendable {
   /// They are kept, as long as there is room.
   case hold = 3
 
-  /// They are delivered, behind all that was kept for any observer.
+  /// They are delivered, after all that were kept for any observer.
   case deliverImmediately = 4
 }
 

@@ -48,7 +48,7 @@ int name_set_state(const char *name, int token, uint64_t state)
         return notify_set_state(token, state) == NOTIFY_STATUS_OK ? 0 : -EIO;
 }
 
-/* A post that only waits for a bus is no failure. */
+/* A post that only waits for a bus is not a failure. */
 int name_post(const char *name, bool is_distributed)
 {
         dn_center *center = is_distributed ? dn_center_distributed() : dn_center_darwin();

@@ -33,7 +33,7 @@ struct RecordReader {
     rewind(to: row.sent)
   }
 
-  /// Begins again behind a record, but never publishes one from before the group was shared.
+  /// Begins again after a record, but never publishes one from before the group was shared.
   mutating func rewind(to number: UInt64) {
     (position, published) = number > row.floor ? (number, number) : (row.floor, 0)
     underway = [:]
@@ -164,7 +164,7 @@ extension Realm {
     guard failure?.isTooLarge ?? true,
       let number = readers[address]?.underway.removeValue(forKey: identifier)
     else { return }
-    // Relays that ask for the records behind it get them without it.
+    // Relays that ask for the records after it get them without it.
     if failure != nil { readers[address]?.tooLarge.insert(number) }
     let rest = readers[address]?.underway.values.min() ?? .max
     guard number < rest, var row = readers[address]?.row, number > row.sent else { return }
@@ -185,7 +185,7 @@ extension Realm {
   // MARK: Records of others
 
   /// Stores a record unless it has been stored before, or asks for those that must come first. One
-  /// that is too large is skipped: the records behind it must not wait for it.
+  /// that is too large is skipped: the records after it must not wait for it.
   func receiveRecord(
     _ payload: RecordPayload, of address: MessageAddress, in group: LocalGroup, by origin: Origin,
     isTooLarge: Bool
@@ -218,7 +218,7 @@ extension Realm {
     }
   }
 
-  /// Asks for what is missing, but not for every record behind it.
+  /// Asks for what is missing, but not for every record after it.
   private func ask(_ key: RecordKey, _ payload: AskPayload) {
     let now = ContinuousClock.now
     if let last = asked[key], now - last.at < .seconds(2) { return }

@@ -6,7 +6,7 @@ import FoundationEssentials
 /// One realm: its connection, and what waits for it.
 ///
 /// After each connection the broker first sends its retained messages. Our own message that we are
-/// joining comes back behind them: then we know what the broker lacks, publish it, and announce
+/// joining comes back after them: then we know what the broker lacks, publish it, and announce
 /// that we are online.
 final class Realm: ConnectionDelegate {
   let settings: RealmSettings
@@ -107,7 +107,7 @@ final class Realm: ConnectionDelegate {
     {}
   }
 
-  /// Publishes our presence behind the names, which set the baseline for those who meet us only
+  /// Publishes our presence after the names, which set the baseline for those who meet us only
   /// now, and before the records, of which these want all that follow it.
   private func publishPresence() -> Bool {
     guard mustSayPresence else { return false }

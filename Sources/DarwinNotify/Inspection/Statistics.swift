@@ -21,8 +21,8 @@ extension DarwinNotificationCenter {
     /// Posts received from the bus, including those of this process.
     public let signalsReceived: UInt64
 
-    /// Messages received that are no post, are malformed, or come from someone who may not post the
-    /// name.
+    /// Messages received that are not a post, are malformed, or come from someone who may not post
+    /// the name.
     public let signalsIgnored: UInt64
 
     /// How often a bus was found.

@@ -52,7 +52,7 @@ package enum LocalCenter {
     _ name: String, object: UnsafeRawPointer?, userInfo: AnyObject?
   ) throws(DarwinNotifyError) {
     try withCString(name) { (name) throws(DarwinNotifyError) in
-      // The local center never looks at what it hands on.
+      // The local center never looks at what it delivers.
       let userInfo = userInfo.map { OpaquePointer(Context.lend($0)) }
       try check(dn_center_post(dn_center_local(), name, object, userInfo, 0))
     }

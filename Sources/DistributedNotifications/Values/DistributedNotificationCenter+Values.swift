@@ -24,7 +24,7 @@ extension DistributedNotificationCenter {
   /// Returns the values that are posted with a name as a sequence.
   ///
   /// It is registered when this returns. Any process can post any name: a notification whose user
-  /// info is no such value is left out. To see those as well, iterate over
+  /// info is not such a value is left out. To see those as well, iterate over
   /// ``notifications(named:object:suspensionBehavior:)`` and use
   /// ``DistributedNotification/value(as:)``.
   ///
@@ -57,7 +57,7 @@ extension DistributedNotification {
   ///
   /// - Parameter type: the type of the value.
   /// - Returns: the value.
-  /// - Throws: a `DecodingError` if the user info is no such value.
+  /// - Throws: a `DecodingError` if the user info is not such a value.
   public func value<Value: Decodable>(as type: Value.Type) throws -> Value {
     let data = try PropertyListSerialization.data(
       fromPropertyList: userInfo ?? [:], format: .binary, options: 0)

@@ -75,7 +75,7 @@ extension RemoteValue {
 protocol RemoteScalar {
   var remoteValue: RemoteValue { get }
 
-  /// Returns `nil` if the value is no such value.
+  /// Returns `nil` if the value is not such a value.
   init?(remote value: RemoteValue)
 }
 

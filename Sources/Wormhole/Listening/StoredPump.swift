@@ -108,7 +108,7 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
   ///   begun, once it is known.
   func end(then successor: (@Sendable (StoredPosition) -> Void)?) {
     let (position, remains) = state.withLock { state in
-      // A pump that never began must still hand on the position of its predecessor.
+      // A pump that never began must still pass on the position of its predecessor.
       let position = state.phase == .preparing ? nil : state.delivered
       let remains = (state.reader.take(), state.handler.take(), state.registration.take())
       if state.phase == .preparing { state.successor = successor }

@@ -110,7 +110,7 @@ struct RecordPayload {
   }
 }
 
-/// How far an origin's records of a name have got here: it must publish again those behind it.
+/// How far an origin's records of a name have got here: it must publish again those after it.
 struct AskPayload {
   var origin: Origin
   var epoch: UInt64

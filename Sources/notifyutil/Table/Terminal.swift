@@ -10,7 +10,7 @@ enum Terminal {
 
   static var isThere: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
-  /// Its columns and rows; of what is no terminal, those of a common one.
+  /// Its columns and rows; if it is not a terminal, those of a common one.
   static var size: (columns: Int, rows: Int) {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
