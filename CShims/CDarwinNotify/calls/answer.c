@@ -1,4 +1,4 @@
-/* The answer to a request: a reply, or an error. */
+/* Answers requests, with a reply or an error. */
 #include "calls/answer.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ void dn__request_unref(dn_request *request)
 }
 
 /* Ends a request and releases the reference of its caller's list. If an earlier error has prevented
- * an answer, `answer` is NULL and none is sent. */
+ * a reply, `answer` is NULL and none is sent. */
 static int end_request(dn__calls *calls, dn_request *request, sd_bus_message *answer)
         DN__REQUIRES(&calls->dbus->lock)
 {
@@ -48,7 +48,7 @@ void dn__request_refuse(dn__calls *calls, dn_request *request, const char *name,
         (void)end_request(calls, request, r < 0 ? NULL : message);
 }
 
-/* `r`: of making the answer. The request may have been cancelled meanwhile. */
+/* `r`: of making the reply. The request may have been cancelled meanwhile. */
 static int send_answer(dn__calls *calls, dn_request *request, sd_bus_message *answer, int r)
         DN__REQUIRES(&calls->dbus->lock)
 {

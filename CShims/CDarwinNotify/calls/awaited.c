@@ -1,4 +1,4 @@
-/* The answers that calls wait for. */
+/* The replies that calls wait for. */
 #include "calls/awaited.h"
 
 #include <errno.h>

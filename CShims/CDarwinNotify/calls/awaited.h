@@ -1,9 +1,9 @@
-/* The answers that calls wait for. */
+/* The replies that calls wait for. */
 #pragma once
 
 #include "calls/state.h"
 
-/* Finds the answer that has the serial of its call; NULL: none is awaited. */
+/* Finds the reply that has the serial of its call; NULL: none is awaited. */
 dn__awaited *dn__awaited_find(dn__calls *calls, uint64_t serial)
         DN__REQUIRES(&calls->dbus->lock);
 

@@ -2,8 +2,8 @@
  *
  * The policy of a bus may let anybody answer any call. So where other users are on the bus, it is
  * asked who owns the service's name just before it gets the call, and only this connection and the
- * bus may answer. The bus answers in order: its answer about the owner comes first. If the name
- * changes hands between the two messages, the new owner has the call. Then its answer makes us ask
+ * bus may answer. The bus answers in order: its reply about the owner comes first. If the name
+ * changes hands between the two messages, the new owner has the call. Then its reply makes us ask
  * again, and the call ends as if the service had left. */
 #include "calls/call-owner.h"
 
@@ -40,7 +40,7 @@ int dn__call_note_owner(dn__calls *calls, dn_call *call, sd_bus_message *message
         return owner && !call->owner ? -ENOMEM : 0;
 }
 
-/* An answer before that about the owner is not from there. */
+/* A reply that arrives before the bus has named the owner is not from the owner. */
 bool dn__call_check_sender(dn__calls *calls, dn_call *call, const char *sender)
 {
         if (!call->is_owner_known)

@@ -6,7 +6,7 @@
 /* Asks the bus who owns the name. Returns 0 or a negative errno. */
 int dn__call_ask_for_owner(dn__calls *calls, dn_call *call) DN__REQUIRES(&calls->dbus->lock);
 
-/* Reads the answer. Returns 0, or the negative errno with which the call ends. */
+/* Reads the reply. Returns 0, or the negative errno with which the call ends. */
 int dn__call_note_owner(dn__calls *calls, dn_call *call, sd_bus_message *message)
         DN__REQUIRES(&calls->dbus->lock);
 

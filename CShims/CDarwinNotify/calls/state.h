@@ -133,7 +133,7 @@ struct dn_request {
         char text[]; /* the sender, then the kind */
 };
 
-/* An answer that a call waits for. */
+/* A reply that a call waits for. */
 typedef struct dn__awaited {
         dn__map_entry entry; /* in `by_serial` */
         uint64_t serial;

@@ -91,8 +91,8 @@ static int64_t advance(dn__prefix_counts *counts, const dn__shm_slot *slot, cons
 }
 
 /* Returns how many posts of the name are new to the observers of prefixes. Our own posts are
- * delivered when they are made, so their signals count for nothing; neither does a post received
- * through the table that the table does not count.
+ * delivered when they are made, so their signals are not counted. A post that the direct carrier
+ * receives is counted in the table, or not at all.
  *
  * Sets `ret_has_origin` if the last new post is `post` itself. Among counted posts this holds only
  * for a post of this process, unless another thread has already delivered it together with a later
