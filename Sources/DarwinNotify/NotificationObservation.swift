@@ -24,9 +24,9 @@ public final class NotificationObservation: Sendable {
 
   /// Ends the registration. Calling it again has no effect.
   ///
-  /// If called where the handler runs, no call of the handler follows, not even for a post that is
-  /// already on its way. If called elsewhere, at most one call that has already begun may still
-  /// finish.
+  /// After a call made where the handler runs, the handler does not run again, not even for a post
+  /// that is already on its way. After a call from anywhere else, at most one run that has already
+  /// begun completes.
   ///
   /// The corresponding C function is `dn_observer_cancel`.
   public func cancel() {

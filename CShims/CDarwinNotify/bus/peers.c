@@ -1,7 +1,7 @@
 /* Finds out who sent a post: the user or process behind a connection, as reported by the bus.
  *
  * Anyone on a bus can send any signal. The bus knows the sender but reports it only on request.
- * A post behind one that waits for the answer also waits, to preserve their order. */
+ * Posts that arrive after one that waits for the reply also wait, to preserve their order. */
 #include "bus/peers.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@
         "',member='" OWNER_MEMBER "'"
 
 /* A working bus answers in less than a millisecond; a hanging one must not delay the posts that
- * wait for the answer or those behind them. */
+ * wait for the reply or those after them. */
 #define ANSWER_TIMEOUT_US (1 * DN__US_PER_SECOND)
 
 /* What the kernel appends to the path of an executable that was removed or replaced. */

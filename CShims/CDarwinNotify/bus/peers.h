@@ -74,7 +74,7 @@ typedef struct dn__waiting_post {
         char bytes[];
 } dn__waiting_post;
 
-/* Posts in order of arrival: each waits for an answer or is behind one that does. Protected by its
+/* Posts in order of arrival: each waits for a reply or follows one that does. Protected by its
  * owner's lock. */
 typedef struct dn__waiting {
         dn__link posts;

@@ -160,8 +160,8 @@ DN_EXPORT uint32_t notify_check(int token, int *check);
 /**
  * Ends a registration. The token is invalid at once, also inside its own handler.
  *
- * After a call on the thread where the handler runs, the handler does not run again, not even for a
- * post that is on its way. After a call on any other thread, at most one run that has already begun
+ * After a call made where the handler runs, the handler does not run again, not even for a post
+ * that is on its way. After a call from anywhere else, at most one run that has already begun
  * completes. A descriptor is closed with the last token that uses it.
  *
  * Returns:  NOTIFY_STATUS_OK, _INVALID_TOKEN.

@@ -36,7 +36,8 @@ DN_BEGIN_DECLS
 DN_EXPORT uint32_t notify_register_plain(const char *name, int *out_token);
 
 /**
- * Reads the count of posts that notify_check() compares. This is not a check: it changes no answer.
+ * Reads the count of posts that notify_check() compares. This is not a check, and does not affect
+ * later ones.
  *
  * @param token  of notify_register_check(), notify_register_plain(), or for a `self.` name.
  * @param val    set on success. Only whether it has changed means something.

@@ -1,7 +1,7 @@
 /* Watches every post on a bus, over a connection of its own.
  *
- * The bus identifies a poster on request. A post waits until the answer for its sender arrives, and
- * later posts wait behind it, to preserve their order. */
+ * The bus identifies a poster on request. A post waits until the reply about its sender
+ * arrives, and later posts wait for it, to preserve their order. */
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
