@@ -14,7 +14,7 @@ static void wake_late(dn__loop *loop);
 #include "direct/direct.c"
 #undef dn__loop_wake
 
-static dn__loop *host;
+static dn__loop *shared_loop;
 static _Atomic unsigned n_loops_closed, n_carriers_closed;
 
 static void count_close(void *context)
@@ -25,16 +25,16 @@ static void count_close(void *context)
 /* The word was taken away from the loop, whose thread ends if nothing keeps it. */
 static void wake_late(dn__loop *loop)
 {
-        CHECK(loop == host);
+        CHECK(loop == shared_loop);
         (void)dn__loop_close(loop);
         WAIT_UNTIL(test_others_rest());
         CHECK_EQ(n_loops_closed, 0);
         dn__loop_wake(loop);
 }
 
-static dn__loop *get_host(void)
+static dn__loop *get_shared_loop(void)
 {
-        return host;
+        return shared_loop;
 }
 
 static uint64_t ignore_post(void *context, const dn__post *post)
@@ -59,9 +59,9 @@ TEST_NO_BUS(aLoopThatSleepsForACarrierStaysUntilItIsWokenForTheLastTime)
         };
         dn__carrier *carrier = NULL;
 
-        CHECK_EQ(dn__loop_new(&options, &host), 0);
+        CHECK_EQ(dn__loop_new(&options, &shared_loop), 0);
         CHECK_EQ(dn__direct_new(&(dn__direct_options){&sink, (void *)&n_carriers_closed, &table,
-                                                      get_host},
+                                                      get_shared_loop},
                                 &carrier),
                  0);
         dn__direct_set_region(carrier, region);
