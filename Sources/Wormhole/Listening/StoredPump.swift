@@ -219,6 +219,8 @@ extension StoredPump {
       switch result {
       case .success(let page): (state.page, state.failure) = (page, nil)
       case .failure(let error):
+        // It is read again after a change, or later if the error may pass.
+        state.page.hasMore = false
         note(error as? WormholeError ?? .decoding("\(error)"), in: &state)
       }
       return step(&state)

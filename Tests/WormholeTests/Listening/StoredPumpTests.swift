@@ -30,6 +30,21 @@ struct StoredPumpTests {
     mutating func goBack() { position.number = 0 }
   }
 
+  /// Has one element, then only an error that does not pass.
+  private struct Broken: StoredReader {
+    let reads: Log<Void>
+    var position = StoredPosition()
+
+    mutating func read(within limit: WorkLimit?) throws -> StoredPage<UInt64> {
+      reads.append(())
+      guard position.number == 0 else { throw WormholeError.damaged }
+      position.number = 1
+      return StoredPage(elements: [(1, 1)], hasMore: true)
+    }
+
+    func element(for error: WormholeError) -> UInt64? { 0 }
+  }
+
   private let heard = Log<UInt64>()
   private let notify = Locked<(@Sendable () -> Void)?>(nil)
 
@@ -53,6 +68,17 @@ struct StoredPumpTests {
     let source = Source { [notify] in notify.withLock { $0 }?() }
     let pump = try pump(try Site(), source) { [heard] in heard.append($0) }
     await eventually { heard.entries == [1, 2] }
+    pump.cancel()
+  }
+
+  @Test func anErrorThatDoesNotPassIsNotTriedAgainWithoutAChange() async throws {
+    let (site, reads) = (try Site(), Log<Void>())
+    let pump = try pump(site, Broken(reads: reads)) { [heard] in heard.append($0) }
+    await eventually { heard.entries == [1, 0] }
+    for _ in 1...5 { try await site.settle() }
+    #expect(reads.entries.count == 2)
+    notify.withLock { $0 }?()
+    await eventually { reads.entries.count == 3 }
     pump.cancel()
   }
 
