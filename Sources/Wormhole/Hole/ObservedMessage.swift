@@ -36,8 +36,10 @@ public import Observation
     } catch {
       self.error = error
     }
-    // A message passed in between is already the stored one.
-    observation = try hole.listen(name) { [weak self] message in self?.take(message) }
+    // A message passed in between is already the stored one; after a clearing, there is none.
+    observation = try hole.listen(name, starting: .lastOrAbsent) { [weak self] message in
+      self?.take(message)
+    }
   }
 
   /// Passes a value, to all processes.

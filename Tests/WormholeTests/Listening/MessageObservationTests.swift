@@ -166,6 +166,27 @@ struct MessageObservationTests {
     #expect(number.value == 2 && number.error == nil)
   }
 
+  @Test @MainActor func anObservedMessageThatIsClearedAsItIsReadHasNoValue() async throws {
+    let (site, name) = (try Site(), MessageName<Fleeting>("org.example.fleeting"))
+    let hole = site.hole
+    try await hole.pass(Fleeting(), to: name)
+    Fleeting.whenDecoded.withLock { $0 = { try? hole.blocking.clear(name) } }
+    let fleeting = try ObservedMessage(name, in: hole)
+    await eventually { await fleeting.value == nil }
+    #expect(try await hole.message(name) == nil)
+  }
+
+  /// A value that does something when it is decoded for the first time.
+  private struct Fleeting: Codable, Sendable, Equatable {
+    static let whenDecoded = Locked<(@Sendable () -> Void)?>(nil)
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+      Self.whenDecoded.withLock { $0.take() }?()
+    }
+  }
+
   @Test @MainActor func anObservedMessageFollowsWhatIsPassed() async throws {
     let site = try Site(.history)
     try await site.hole.pass(1, to: .number)
