@@ -14,7 +14,8 @@ public import Observation
   /// The value, or `nil` if there is none. It stays as it was if a message cannot be read.
   public private(set) var value: Value?
 
-  /// Why the newest message cannot be read; `nil` if it can.
+  /// Why the newest message cannot be read; `nil` if it can. While the store cannot be read for a
+  /// reason that may pass, such as a lack of descriptors, both properties stay as they were.
   public private(set) var error: WormholeError?
 
   private let name: MessageName<Value>
@@ -56,6 +57,8 @@ public import Observation
     switch message.content {
     case .value(let value): (self.value, error) = (value, nil)
     case .cleared, .absent: (value, error) = (nil, nil)
+    // Nothing is delivered when it has passed, unless there is something new.
+    case .unreadable(let error) where error.mayPass: break
     case .unreadable(let error): self.error = error
     case .ping: break
     }

@@ -69,6 +69,22 @@ struct UnreadableMessagesTests {
     await observation.end()
   }
 
+  @Test @MainActor func anObservedMessageShowsNoErrorThatMayPass() async throws {
+    let site = try Site()
+    try await site.hole.pass(1, to: .number)
+    let number = try ObservedMessage(.number, in: site.hole)
+    let log = try site.hear(.number)
+    let obstacle = try Obstacle(site.path)
+    notify(site)
+    await eventually { log.entries.last?.error == .system }
+    try await site.settle(.main)
+    #expect(number.value == 1 && number.error == nil)
+    try obstacle.remove()
+    try await site.hole.pass(2, to: .number)
+    await eventually { await number.value == 2 }
+    #expect(number.error == nil)
+  }
+
   /// Stores a message without a change notification that is heard here.
   private func store(_ number: Int, for senders: Wormhole.Senders, in site: Site) async throws {
     if senders == .others {
