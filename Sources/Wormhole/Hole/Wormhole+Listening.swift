@@ -7,8 +7,9 @@ extension Wormhole {
   /// Binds a listener to a name. Binding again replaces the listener of the same name.
   ///
   /// When a listener is replaced, each message reaches exactly one of the two, except the stored
-  /// one, which the new listener gets again if it starts with it. If binding fails, the old one
-  /// stays. A message passed meanwhile is delivered exactly once.
+  /// one, which the new listener gets again if it starts with it. The new listener begins when the
+  /// last call of the old one has ended. If binding fails, the old one stays. A message passed
+  /// meanwhile is delivered exactly once.
   ///
   /// A listener is called once for each message, in the order of their numbers, never by two
   /// threads at a time. If it is slower than the senders, it does not get messages that are no

@@ -104,8 +104,8 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
 
   /// Delivers no more. A handler may still be running for the last element.
   ///
-  /// - Parameter successor: gets the position after that element: now, or, if this pump has not
-  ///   begun, once it is known.
+  /// - Parameter successor: gets the position after that element, once that is handled; if this
+  ///   pump has not begun, once it is known.
   func end(then successor: (@Sendable (StoredPosition) -> Void)?) {
     let (position, remains) = state.withLock { state in
       // A pump that never began must still pass on the position of its predecessor.
@@ -116,9 +116,16 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
       return (position, remains)
     }
     remains.2?.cancel()
-    if let position { successor?(position) }
+    if let position, let successor { afterRuns { successor(position) } }
     // Releasing them runs user code and closes files, so no lock is held.
     withExtendedLifetime(remains) {}
+  }
+
+  /// Runs work once neither the handler nor a read nor an acknowledgement runs: at once, or later
+  /// on another thread.
+  func afterRuns(_ work: @escaping @Sendable () -> Void) {
+    guard runs.wait(timeout: .now()) == .timedOut else { return work() }
+    runs.notify(queue: .global(), execute: work)
   }
 
   /// Waits until neither the handler nor a read runs, unless the handler is the caller.

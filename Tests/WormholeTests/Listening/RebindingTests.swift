@@ -87,6 +87,36 @@ struct RebindingTests {
     #expect(try await rest.next()?.value == 3)
   }
 
+  /// The second successor replaces one that has not begun.
+  @Test(arguments: 1...2)
+  func waitsForTheMessageThatItsPredecessorIsHandling(successors count: Int) async throws {
+    let site = try Site(.history)
+    let (hole, old, new) = (site.hole, Mail(), Mail())
+    let mayReturn = DispatchSemaphore(value: 0)
+    for number in 1...2 { try await hole.pass(number, to: .number) }
+    try bindWaiting(hole, on: site.queue, old, mayReturn)
+    await eventually { old.values == [1] }
+    for _ in 1...count { try hole.record(in: new, on: .queue(queue), starting: .cursor("place")) }
+    try await hole.pass(3, to: .number)
+    try await site.settle(queue)
+    #expect(new.entries.isEmpty)
+    #expect(try await hole.cursors(of: .number).map(\.sequence) == [0])
+    mayReturn.signal()
+    await eventually { new.values == [2, 3] }
+    await eventually { (try? await hole.cursors(of: .number).map(\.sequence)) == [3] }
+    #expect(old.values == [1])
+  }
+
+  private func bindWaiting(
+    _ hole: Wormhole, on queue: DispatchQueue, _ log: Mail, _ mayReturn: DispatchSemaphore
+  ) throws {
+    let listener = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { message in
+      log.append(message)
+      mayReturn.wait()
+    }
+    try hole.bind(listener, to: .number, starting: .cursor("place"))
+  }
+
   /// Another listener may replace one that is still being bound.
   @Test func aListenerThatWasReplacedBeforeItBeganHandsItsPlaceOn() throws {
     let (site, isHandedOn) = (try Site(.history), Flag())
