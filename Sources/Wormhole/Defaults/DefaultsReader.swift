@@ -52,14 +52,15 @@ extension MessageStore {
     of key: DefaultsKey<Value>, within limit: WorkLimit? = nil
   ) throws(WormholeError) -> SharedDefaults.Change<Value> {
     let found = try newestChange(of: key.name, within: limit)
-    return SharedDefaults.Change(key, found.records.first, identity: found.identity)
+    return SharedDefaults.Change(key, of: found)
   }
 }
 
 extension StoredPosition {
   /// Whether both follow the same record. A name without records has none in any store.
   fileprivate func isSame(as other: Self) -> Bool {
-    number == other.number && (number == 0 || identity == other.identity)
+    guard number == other.number, number > 0 else { return number == other.number }
+    return identity == other.identity && !isInOtherFile(than: other)
   }
 }
 
@@ -70,11 +71,12 @@ extension SharedDefaults.Change {
       result: .failure(error), isRemoved: false, sender: nil, date: nil, position: nil)
   }
 
-  fileprivate init(_ key: DefaultsKey<Value>, _ record: StoredRecord?, identity: Int64) {
+  fileprivate init(_ key: DefaultsKey<Value>, of newest: StoredBatch) {
+    let record = newest.records.first
     self.init(
       result: Result { () throws(WormholeError) in try key.value(of: record?.content) },
       isRemoved: record?.isMessage != true, sender: record.map { Sender($0.sender) },
       date: record.map { Date(nanoseconds: $0.time) },
-      position: StoredPosition(number: record?.number ?? 0, identity: identity))
+      position: newest.position(after: record?.number ?? 0))
   }
 }

@@ -56,7 +56,9 @@ public import Observation
 
   /// Takes over a result, unless a newer one is known.
   private func take(_ result: Result<Value, WormholeError>, at position: StoredPosition?) {
-    if let position, let known = self.position, position.identity == known.identity {
+    if let position, let known = self.position, position.identity == known.identity,
+      !position.isInOtherFile(than: known)
+    {
       guard position.number > known.number || error != nil && position.number == known.number
       else { return }
     }

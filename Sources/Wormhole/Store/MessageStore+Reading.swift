@@ -31,7 +31,7 @@ extension MessageStore {
     of name: String, within limit: WorkLimit? = nil
   ) throws(WormholeError) -> StoredBatch {
     try read(within: limit) { (connection) throws(WormholeError) in
-      var batch = StoredBatch(identity: try connection.storeIdentity())
+      var batch = StoredBatch(identity: try connection.storeIdentity(), file: connection.file)
       guard let place = try RecordWriter(connection: connection).find(name) else { return batch }
       batch.last = UInt64(clamping: place.number)
       batch.records = try connection.rows(
@@ -57,7 +57,7 @@ extension MessageStore {
     of name: String, after number: UInt64, limit count: Int, within limit: WorkLimit? = nil
   ) throws(WormholeError) -> StoredBatch {
     try read(within: limit) { (connection) throws(WormholeError) in
-      var batch = StoredBatch(identity: try connection.storeIdentity())
+      var batch = StoredBatch(identity: try connection.storeIdentity(), file: connection.file)
       guard let place = try RecordWriter(connection: connection).find(name) else { return batch }
       (batch.last, batch.keep) = (UInt64(clamping: place.number), Int(clamping: place.keep))
       guard number < batch.last, count > 0 else { return batch }

@@ -8,6 +8,9 @@ package struct StoredPosition: Sendable {
   /// The identity of the store, 0 while it is not known.
   package var identity: Int64 = 0
 
+  /// The file of the store, `nil` while it is not known. A copy has the same identity.
+  var file: FileID?
+
   package init(number: UInt64 = 0, identity: Int64 = 0) {
     (self.number, self.identity) = (number, identity)
   }
@@ -15,6 +18,12 @@ package struct StoredPosition: Sendable {
   /// Whether both are, or may be, positions in the same store.
   func isComparable(to other: Self) -> Bool {
     identity == other.identity || identity == 0 || other.identity == 0
+  }
+
+  /// Whether they are positions in different files: a store and its copy, if both are comparable.
+  func isInOtherFile(than other: Self) -> Bool {
+    guard let file, let known = other.file else { return false }
+    return file != known
   }
 }
 
@@ -32,19 +41,20 @@ extension MessageStore {
     of name: String, following position: inout StoredPosition, within limit: WorkLimit? = nil
   ) throws(WormholeError) -> (batch: StoredBatch, mayHaveMissed: Bool) {
     var (batch, mayHaveMissed) = (try page(of: name, after: position.number, limit), true)
-    if !StoredPosition(identity: batch.identity).isComparable(to: position) {
+    let found = batch.position(after: 0)
+    if !found.isComparable(to: position) {
       // The store was replaced. The new one counts from 1 again.
-      position = StoredPosition(identity: batch.identity)
+      position = found
       batch = try page(of: name, after: 0, limit)
-    } else if batch.last < position.number, batch.last > 0 {
+    } else if batch.last < position.number || found.isInOtherFile(than: position), batch.last > 0 {
       // Somebody has restored an earlier state. The newest record, at least, is new: it was the
       // reason to look.
-      position.number = batch.last - 1
+      position.number = min(position.number, batch.last - 1)
       batch = try page(of: name, after: position.number, limit)
     } else {
       mayHaveMissed = false
     }
-    if batch.identity != 0 { position.identity = batch.identity }
+    if batch.identity != 0 { position = batch.position(after: position.number) }
     return (batch, mayHaveMissed)
   }
 

@@ -117,11 +117,21 @@ package struct StoredBatch: Sendable, Equatable {
   /// store mean nothing in another.
   package var identity: Int64 = 0
 
+  /// The file that was read.
+  var file: FileID?
+
   /// The maximum number of records that a reader keeps in memory at a time.
   package static let maxCount = 64
 
   /// The maximum total size of their values in bytes, unless a single one has more.
   package static let maxBytes = 1 << 20
+
+  /// Returns the position after a record.
+  func position(after number: UInt64) -> StoredPosition {
+    var position = StoredPosition(number: number, identity: identity)
+    position.file = file
+    return position
+  }
 }
 
 /// A name of a store.

@@ -107,6 +107,36 @@ struct LostFilesTests {
     #expect(log.entries.map(\.mayHaveMissed) == Array(1...12).map { $0 == 11 })
   }
 
+  @Test func aCopyIsNoticedThoughItsNumbersHaveCaughtUp() async throws {
+    let site = try Site(.history)
+    let (hole, log) = (site.hole, try site.hear(.number))
+    for number in 1...3 { try await hole.pass(number, to: .number) }
+    try ForeignProgram.run("VACUUM INTO '\(site.path)/copy'", on: logFile(in: site))
+    try await hole.pass(4, to: .number)
+    await eventually { log.values.last == 4 }
+    try await site.settle()
+    try replace(logFile(in: site), by: "\(site.path)/copy")
+    #expect(try await hole.pass(5, to: .number) == 4)
+    await eventually("the listener stays deaf") { log.values == Array(1...5) }
+    try await hole.pass(6, to: .number)
+    await eventually { log.values == Array(1...6) }
+    #expect(log.entries.map(\.mayHaveMissed) == Array(1...6).map { $0 == 5 })
+  }
+
+  @Test @MainActor func aCopyOfTheDefaultsIsNoticedThoughItsNumbersHaveCaughtUp() async throws {
+    let site = try Site()
+    let (defaults, path) = (site.temporary.group.defaults, Keeper.defaults.path(in: site))
+    try await defaults.set(1, for: .number)
+    try ForeignProgram.run("VACUUM INTO '\(path).copy'", on: path)
+    let number = try ObservedDefault(.number, in: defaults)
+    try await defaults.set(2, for: .number)
+    await eventually { await number.value == 2 }
+    try await site.settle(.main)
+    try replace(path, by: "\(path).copy")
+    try await defaults.set(3, for: .number)
+    await eventually("the value is not followed") { await number.value == 3 }
+  }
+
   @Test func aStoreInThePlaceOfAnotherIsHeardFromItsBeginning() async throws {
     let (site, other) = (try Site(.history), try Site(.history))
     let (hole, log) = (site.hole, try site.hear(.number))
