@@ -36,18 +36,19 @@ extension Wormhole {
     let key = ExactString(name.rawValue)
     let pump = try StoredPump(
       of: feed(name, senders, start), on: listener.delivery, listener.action)
-    // Only the listener that is replaced can have the cursor open.
-    let cursor = listeners.find(listener.name, of: key)?.delivery.cursor
+    // Only the listener that is replaced, or one that was removed, can have the cursor open.
+    let removed = takeLeaving(from: name.rawValue, with: start)
+    let cursor = removed?.cursor ?? listeners.find(listener.name, of: key)?.delivery.cursor
     let reader = try MessageReader(
       name, in: store, from: senders, starting: start, inheriting: cursor)
     pump.prepare(reader)
-    guard let old = listeners.put(BoundListener(pump), for: listener.name, of: key) else {
-      return pump.begin(reader)
-    }
-    old.delivery.end { position in pump.begin(reader.following(position, from: start)) }
+    let replaced = listeners.put(BoundListener(pump), for: listener.name, of: key)?.delivery
+    guard let old = replaced ?? removed?.delivery else { return pump.begin(after: reader.position) }
+    old.end { position in pump.begin(after: position) }
   }
 
-  /// Removes a listener. On its executor, no call of it follows.
+  /// Removes a listener. On its executor, no call of it follows. Another listener can be bound with
+  /// its cursor at once: it begins when the last call has ended.
   ///
   /// - Parameters:
   ///   - listener: the name of the listener. If it is not bound, nothing happens.
@@ -55,15 +56,37 @@ extension Wormhole {
   ///
   /// The corresponding method of MMWormhole is `stopListeningForMessageWithIdentifier:`.
   public func unbind<Value>(_ listener: String, from name: MessageName<Value>) {
-    listeners.take(listener, from: ExactString(name.rawValue))?.observation.cancel()
+    if let removed = listeners.take(listener, from: ExactString(name.rawValue)) { end(removed) }
   }
 
   /// Removes all listeners that were bound to a name. Observations and sequences stay.
   ///
   /// - Parameter name: the name that the listeners are bound to.
   public func unbindAll<Value>(from name: MessageName<Value>) {
-    for listener in listeners.takeAll(from: ExactString(name.rawValue)) {
-      listener.observation.cancel()
+    listeners.takeAll(from: ExactString(name.rawValue)).forEach(end)
+  }
+
+  /// Ends a removed listener. Its cursor stays at hand until no run uses it.
+  private func end(_ listener: BoundListener) {
+    let delivery = listener.delivery
+    guard let cursor = delivery.cursor else { return listener.observation.cancel() }
+    leaving.withLock { $0.append(LeavingListener(delivery: delivery, cursor: cursor)) }
+    listener.observation.cancel()
+    delivery.afterRuns { [leaving] in
+      // The cursor is closed under the lock: at no time is it in use but not at hand.
+      leaving.withLock { $0.removeAll { $0.delivery === delivery } }
+    }
+  }
+
+  /// Takes over from a removed listener that still uses a cursor.
+  private func takeLeaving(from name: String, with start: Start) -> LeavingListener? {
+    guard case .cursor(let cursor) = start else { return nil }
+    return leaving.withLock { leaving in
+      let index = leaving.firstIndex {
+        ExactString($0.cursor.name) == ExactString(name)
+          && ExactString($0.cursor.cursor) == ExactString(cursor)
+      }
+      return index.map { leaving.remove(at: $0) }
     }
   }
 
@@ -156,4 +179,10 @@ struct BoundListener: Sendable {
     self.delivery = delivery
     observation = NotificationObservation(delivery)
   }
+}
+
+/// A listener that was removed, but whose last run has not ended.
+struct LeavingListener: Sendable {
+  let delivery: any StoredDelivery
+  let cursor: StoreCursor
 }

@@ -23,6 +23,7 @@ public final class Wormhole: Sendable {
 
   let store: MessageStore
   let listeners = ListenerTable<ExactString, BoundListener>()
+  let leaving = Locked<[LeavingListener]>([])
 
   /// Runs the bodies of updates, so that nobody else waits for them.
   private let updates = WorkQueue(width: 4)

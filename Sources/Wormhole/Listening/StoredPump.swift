@@ -39,7 +39,7 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
     /// one, or its first elements were delivered.
     var keepsPage = false
 
-    /// The position after the last element that was delivered.
+    /// The position after the last element that was delivered; `nil` before the beginning.
     var delivered: StoredPosition?
 
     /// The position after the element that was handled, until it is stored.
@@ -55,6 +55,8 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
   private let state = Locked(State())
   private let queues: StoreQueues
   private let executor: DeliveryExecutor
+
+  /// Each run has let go of the reader and the cursor when it leaves.
   private let runs = DispatchGroup()
 
   /// The number of elements that are delivered before others on the same executor get their turn.
@@ -73,20 +75,35 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
   /// The cursor, until the end.
   var cursor: StoreCursor? { state.withLock { $0.reader?.cursor } }
 
-  /// Keeps a reader, and so its cursor, until it begins.
+  /// Keeps a reader, and so its cursor, until ``begin(after:)``. The time until then is a run.
   func prepare(_ reader: any StoredReader<Element>) {
+    runs.enter()
     state.withLock { $0.reader = reader }
   }
 
-  /// Begins to deliver the elements of a reader. If the pump has ended meanwhile, its successor
-  /// begins where this pump would have begun.
+  /// Begins to deliver the elements of the prepared reader, where a predecessor has stopped.
+  func begin(after position: StoredPosition) {
+    do {
+      let reader = state.withLock { $0.reader }?.following(position)
+      begin(reader, at: reader?.position ?? position)
+    }
+    runs.leave()
+  }
+
+  /// Begins to deliver the elements of a reader.
   func begin(_ reader: any StoredReader<Element>) {
+    begin(reader, at: reader.position)
+  }
+
+  /// If the pump has ended meanwhile, its successor begins where this pump would have begun.
+  private func begin(_ reader: (any StoredReader<Element>)?, at position: StoredPosition) {
     let successor = state.withLock { state -> (@Sendable (StoredPosition) -> Void)? in
+      state.delivered = position
       guard state.phase == .preparing else { return state.successor.take() }
-      (state.reader, state.delivered, state.phase) = (reader, reader.position, .idle)
+      (state.reader, state.phase) = (reader, .idle)
       return nil
     }
-    if let successor { successor(reader.position) } else { wake() }
+    if let successor { successor(position) } else { wake() }
   }
 
   /// Soon reads new elements.
@@ -108,12 +125,11 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
   ///   pump has not begun, once it is known.
   func end(then successor: (@Sendable (StoredPosition) -> Void)?) {
     let (position, remains) = state.withLock { state in
-      // A pump that never began must still pass on the position of its predecessor.
-      let position = state.phase == .preparing ? nil : state.delivered
       let remains = (state.reader.take(), state.handler.take(), state.registration.take())
-      if state.phase == .preparing { state.successor = successor }
+      // A pump that has not begun must still pass on the position of its predecessor.
+      if state.delivered == nil, let successor { state.successor = successor }
       (state.phase, state.page) = (.ended, StoredPage())
-      return (position, remains)
+      return (state.delivered, remains)
     }
     remains.2?.cancel()
     if let position, let successor { afterRuns { successor(position) } }
@@ -138,9 +154,10 @@ final class StoredPump<Element: Sendable>: StoredDelivery {
 }
 
 /// A pump as its observation and its successor see it.
-protocol StoredDelivery: ObservedRegistration {
+protocol StoredDelivery: AnyObject, ObservedRegistration {
   var cursor: StoreCursor? { get }
   func end(then successor: (@Sendable (StoredPosition) -> Void)?)
+  func afterRuns(_ work: @escaping @Sendable () -> Void)
 }
 
 // MARK: - Steps
@@ -148,8 +165,8 @@ protocol StoredDelivery: ObservedRegistration {
 extension StoredPump {
   private enum Step {
     case none, read, deliver, retry
-    /// Counts as a run from when it is decided.
-    case acknowledge(StoredPosition, StoreCursor)
+    /// Counts as a run from when it is decided, and takes the cursor out of the box.
+    case acknowledge(StoredPosition, Locked<StoreCursor?>)
   }
 
   /// Decides what comes next, when no step is under way.
@@ -172,7 +189,7 @@ extension StoredPump {
     if let handled = state.handled, let cursor = state.reader?.cursor {
       state.phase = .acknowledging
       runs.enter()
-      return .acknowledge(handled, cursor)
+      return .acknowledge(handled, Locked(cursor))
     }
     guard state.hasChanged || state.page.hasMore else {
       state.phase = .idle
@@ -204,16 +221,21 @@ extension StoredPump {
   }
 
   private func read() {
+    guard let next = readPage() else { return }
+    runs.leave()
+    perform(next)
+  }
+
+  /// Reads a page as a run. Returns what comes next, `nil` if the pump has ended.
+  private func readPage() -> Step? {
     let found = state.withLock { state -> (any StoredReader<Element>)? in
       guard state.phase == .reading else { return nil }
       state.hasChanged = false
       runs.enter()
       return state.reader
     }
-    guard var reader = found else { return }
-    let next = keep(Result { try reader.read(within: nil) }, of: reader)
-    runs.leave()
-    perform(next)
+    guard var reader = found else { return nil }
+    return keep(Result { try reader.read(within: nil) }, of: reader)
   }
 
   /// Keeps what was read, of which the caller keeps nothing. Returns what comes next.
@@ -234,24 +256,29 @@ extension StoredPump {
     }
   }
 
-  /// Delivers elements until there are no more, or others get their turn.
   private func deliver() {
-    guard let cursor = beginTurn() else { return }
+    guard let next = deliverElements() else { return }
+    perform(next)
+    runs.leave()
+  }
+
+  /// Delivers elements as a run until there are no more, or others get their turn. Returns what
+  /// comes next, `nil` if nothing was to be delivered.
+  private func deliverElements() -> Step? {
+    guard let cursor = beginTurn() else { return nil }
     var count = 0
     while count < Self.turn, let (handler, element) = takeElement() {
       if let element { handler(element) }
       count = cursor == nil ? count + 1 : Self.turn
     }
-    let next = state.withLock { state -> Step in
+    return state.withLock { state -> Step in
       state.thread = nil
       guard state.phase == .ended, let handled = state.handled, let cursor else {
         return step(&state)
       }
       runs.enter()
-      return .acknowledge(handled, cursor)
+      return .acknowledge(handled, Locked(cursor))
     }
-    perform(next)
-    runs.leave()
   }
 
   /// Begins to deliver a page, unless it is stale. Returns the cursor, if there is one.
@@ -292,8 +319,10 @@ extension StoredPump {
   }
 
   /// Stores that an element was handled, even if the handler is not called again.
-  private func acknowledge(_ handled: StoredPosition, in cursor: StoreCursor) {
-    let result = Result { () throws(WormholeError) in try cursor.advance(to: handled) }
+  private func acknowledge(_ handled: StoredPosition, in box: Locked<StoreCursor?>) {
+    let result = Result { () throws(WormholeError) in
+      try box.withLock { $0.take() }?.advance(to: handled)
+    }
     let next = state.withLock { state in
       switch result {
       case .success: (state.handled, state.failure) = (nil, nil)

@@ -25,6 +25,9 @@ protocol StoredReader<Element>: Sendable {
   /// Moves the position back to before the last page, none of which was delivered.
   mutating func goBack()
 
+  /// Returns a reader that continues where another one stopped.
+  func following(_ predecessor: StoredPosition) -> Self
+
   /// Returns the value that a handler gets for an error; a sequence throws the error.
   func element(for error: WormholeError) -> Element?
 }
@@ -36,6 +39,7 @@ extension StoredReader {
   var position: StoredPosition { StoredPosition() }  // unreachable: a sequence does not ask
   var readsNewest: Bool { false }  // unreachable: a sequence does not ask
   func goBack() {}  // unreachable: a sequence never does
+  func following(_: StoredPosition) -> Self { self }  // unreachable: only listeners are replaced
   func element(for error: WormholeError) -> Element? { nil }  // unreachable: a sequence throws
 }
 

@@ -8,6 +8,7 @@ struct MessageReader<Value: Codable & Sendable>: StoredReader {
   let store: MessageStore
   let cursor: StoreCursor?
   private let senders: Wormhole.Senders
+  private let start: Wormhole.Start
   private(set) var position: StoredPosition
 
   /// The stored message that is delivered before the messages after the position.
@@ -37,7 +38,7 @@ struct MessageReader<Value: Codable & Sendable>: StoredReader {
     _ name: MessageName<Value>, in store: MessageStore, from senders: Wormhole.Senders,
     starting start: Wormhole.Start, inheriting inherited: StoreCursor? = nil
   ) throws(WormholeError) {
-    (self.name, self.store, self.senders) = (name, store, senders)
+    (self.name, self.store, self.senders, self.start) = (name, store, senders, start)
     try store.check(name.rawValue)
     cursor = try Self.cursor(of: name.rawValue, in: store, for: start, inherited)
     let state = try store.newestState(of: name.rawValue, within: nil)
@@ -70,7 +71,7 @@ struct MessageReader<Value: Codable & Sendable>: StoredReader {
 
   /// Returns a reader that continues where another one stopped. The stored message is delivered
   /// first only if that reader has also delivered it; otherwise it comes in its turn.
-  func following(_ predecessor: StoredPosition, from start: Wormhole.Start) -> Self {
+  func following(_ predecessor: StoredPosition) -> Self {
     var reader = self
     if predecessor.number > position.number {
       // The message stored when this reader was made may no longer be the newest.

@@ -117,6 +117,51 @@ struct RebindingTests {
     try hole.bind(listener, to: .number, starting: .cursor("place"))
   }
 
+  /// How far the removed listener has come.
+  enum Removed: CaseIterable, Sendable {
+    case acknowledging, handling, waitingForAnother
+  }
+
+  @Test(arguments: Removed.allCases)
+  func takesTheCursorOfARemovedListenerThatIsStillBusy(_ removed: Removed) async throws {
+    let site = try Site(.history)
+    let (hole, old, new) = (site.hole, Mail(), Mail())
+    let (mayReturn, mayWrite) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    for number in 1...2 { try await hole.pass(number, to: .number) }
+    if removed == .acknowledging {
+      mayReturn.signal()
+      site.store.enqueue(.writing) { mayWrite.wait() }
+    }
+    try bindWaiting(hole, on: site.queue, old, mayReturn)
+    await eventually { old.values == [1] }
+    if removed == .acknowledging { await turn(site.queue) }
+    if removed == .waitingForAnother {
+      try hole.record(in: old, on: .queue(queue), starting: .cursor("place"))
+    }
+    hole.unbind("label", from: .number)
+    try hole.record("other", in: new, on: .queue(queue), starting: .cursor("place"))
+    try await site.settle(queue)
+    #expect(new.entries.isEmpty)
+    for isFree in [mayReturn, mayWrite] { isFree.signal() }
+    await eventually { new.values == [2] }
+    #expect(old.values == [1])
+    hole.unbind("other", from: .number)
+    await eventually { (try? site.store.openCursor("place", of: "org.example.number")) != nil }
+  }
+
+  @Test func aCursorIsNeverInUseBetweenAListenerAndTheNext() async throws {
+    let site = try Site(.history)
+    let (hole, log) = (site.hole, Mail())
+    let count = 200 / slowness
+    for number in 1...count {
+      try await hole.pass(number, to: .number)
+      try hole.record(in: log, on: .queue(queue), starting: .cursor("place"))
+      while log.entries.count < number { await Task.yield() }
+      hole.unbind("label", from: .number)
+    }
+    #expect(log.values == Array(1...count))
+  }
+
   /// Another listener may replace one that is still being bound.
   @Test func aListenerThatWasReplacedBeforeItBeganHandsItsPlaceOn() throws {
     let (site, isHandedOn) = (try Site(.history), Flag())

@@ -57,7 +57,7 @@ struct MessageNameTests {
     let reader = try MessageReader(.number, in: store, from: .all, starting: .last)
     for number in 4...5 { try site.hole.blocking.pass(number, to: .number) }
     let position = StoredPosition(number: 5, identity: reader.position.identity)
-    var following = reader.following(position, from: .last)
+    var following = reader.following(position)
     #expect(following.position.number == 5)
     let pages = try (1...2).map { _ in try following.read(within: nil).elements }
     #expect(pages.map { $0.compactMap(\.element?.value) } == [[5], []])
