@@ -94,18 +94,45 @@ package struct Backoff {
 
   /// The deadline of the whole work.
   let limit: WorkLimit?
-  private var leftToSee: Duration
-  private var lastSeen = ContinuousClock.now
+
+  /// What ``seenTime`` must be before it gives up.
+  private let leastSeenTime: Duration
   private var pause: UInt32 = 2 * shortestPause
 
-  /// Without a timeout, attempts continue for as long as the limit allows, or for the default time;
-  /// if the process was stopped meanwhile, for up to half that time after it.
+  /// Without a timeout, attempts continue for as long as the limit allows, or for the default time
+  /// since the beginning of the whole work; if the process was stopped meanwhile, for up to half
+  /// that time after it.
   package init(
-    timeout: Duration? = nil, from start: ContinuousClock.Instant = .now, limit: WorkLimit? = nil
+    timeout: Duration? = nil, from start: ContinuousClock.Instant? = nil, limit: WorkLimit? = nil
   ) {
     self.limit = limit
-    deadline = (timeout == nil ? limit?.deadline : nil) ?? start + (timeout ?? Self.timeout)
-    leftToSee = timeout == nil ? Self.leastSeen : .zero
+    if let timeout {
+      (deadline, leastSeenTime) = (.now + timeout, .zero)
+    } else {
+      deadline = limit?.deadline ?? (start ?? limit?.start ?? .now) + Self.timeout
+      leastSeenTime = (limit?.seenBefore ?? Self.seenTime) + Self.leastSeen
+    }
+  }
+
+  private static let seen = Locked((last: ContinuousClock.now, time: Duration.zero))
+
+  /// The time in which this process has waited for locks, in any thread, and was not stopped.
+  static var seenTime: Duration { seen.withLock { $0.time } }
+
+  private static func look() -> Duration {
+    seen.withLock { seen in
+      let now = ContinuousClock.now
+      seen.time += min(now - seen.last, longestStep)
+      seen.last = now
+      return seen.time
+    }
+  }
+
+  /// Whether the time is up, or that of the whole work.
+  var isOver: Bool {
+    if limit?.failure != nil { return true }
+    let seenTime = Self.look()
+    return seenTime >= leastSeenTime && .now >= deadline
   }
 
   /// Begins with short pauses again, for another lock. The time goes on.
@@ -115,11 +142,7 @@ package struct Backoff {
 
   /// Pauses before the next attempt. Returns false if the time is up, or that of the whole work.
   mutating func wait() -> Bool {
-    guard limit?.failure == nil else { return false }
-    let now = ContinuousClock.now
-    guard leftToSee > .zero || now < deadline else { return false }
-    leftToSee -= min(now - lastSeen, Self.longestStep)
-    lastSeen = now
+    guard !isOver else { return false }
     usleep(UInt32.random(in: Self.shortestPause...pause))
     pause = min(pause * 2, Self.longestPause)
     return true

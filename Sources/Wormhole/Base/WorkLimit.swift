@@ -6,6 +6,10 @@ internal import DarwinNotifySupport
 ///
 /// It is passed to everything that waits or takes long, which checks whether it is over.
 package final class WorkLimit: Sendable {
+  /// When the call began. What it waits for, its turn and each lock, has this time in common.
+  let start: ContinuousClock.Instant
+  let seenBefore = Backoff.seenTime
+
   /// When the time is up, if the caller has set a limit.
   let deadline: ContinuousClock.Instant?
 
@@ -13,9 +17,10 @@ package final class WorkLimit: Sendable {
   private let isCancelled = Locked(false)
 
   /// Limits work on something, a message or a file, which is named when the time is up.
-  package init(on subject: String, timeout: Duration?) {
-    self.subject = subject
-    deadline = timeout.map { .now + $0 }
+  package init(on subject: String = "", timeout: Duration? = nil) {
+    let start = ContinuousClock.now
+    (self.start, self.subject) = (start, subject)
+    deadline = timeout.map { start + $0 }
   }
 
   /// Why the work is to end, or `nil` if it may go on.

@@ -40,7 +40,7 @@ public final class SharedDatabase: Sendable {
     (changeName, center) = (group.changeName("database", name), group.center)
     (connections, queues) = (StoreConnections(to: file), StoreQueues(of: file))
     self.migrations = migrations
-    try migrate(within: nil)
+    try migrate(within: WorkLimit())
   }
 
   /// The file, for errors.
@@ -134,6 +134,7 @@ public final class SharedDatabase: Sendable {
     _ lane: KeyPath<StoreLanes, StoreLane>, within limit: WorkLimit?,
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value {
+    let limit = limit ?? WorkLimit()
     let file = try connections.file.id()
     if file == nil || file != migrated.withLock({ $0 }) { try migrate(within: limit) }
     let value = try connections.use(lane, within: limit, makes: true, body)
@@ -142,7 +143,7 @@ public final class SharedDatabase: Sendable {
   }
 
   /// Runs the migrations that the file has not run. If there are none, nobody is kept from writing.
-  private func migrate(within limit: WorkLimit?) throws(WormholeError) {
+  private func migrate(within limit: WorkLimit) throws(WormholeError) {
     let found = try connections.use(\.readers, within: limit, makes: true) {
       (connection) throws(WormholeError) in
       (file: connection.file, isReady: try migrations.next(in: connection) == nil)

@@ -17,6 +17,7 @@ extension MessageStore {
     _ count: Int, of name: String, within limit: WorkLimit? = nil
   ) throws(WormholeError) {
     try check(name)
+    let limit = limit ?? WorkLimit()
     let keep = Int64(max(1, count))
     var isMore = true
     while isMore {

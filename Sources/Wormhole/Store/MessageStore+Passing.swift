@@ -39,6 +39,7 @@ extension MessageStore {
   @discardableResult package func clearAll(
     prefix: String = "", within limit: WorkLimit? = nil
   ) throws(WormholeError) -> [String] {
+    let limit = limit ?? WorkLimit()
     let names = try names(prefix: prefix, within: limit).filter(\.hasMessage).map(\.name)
     for start in stride(from: 0, to: names.count, by: Self.clearedAtATime) {
       let some = names[start..<min(names.count, start + Self.clearedAtATime)]
@@ -68,6 +69,7 @@ extension MessageStore {
     _ body: (StoredRecord?) throws -> (RecordDraft?, Result)
   ) throws -> Result {
     try check(name)
+    let limit = limit ?? WorkLimit()
     let deadline = Backoff(limit: limit).deadline
     while true {
       let state = try newestState(of: name, within: limit)
@@ -79,7 +81,7 @@ extension MessageStore {
         return result
       }
       guard .now < deadline else {
-        throw limit?.failure ?? .busy(path: path, holder: "others that update \(name)")
+        throw limit.failure ?? .busy(path: path, holder: "others that update \(name)")
       }
     }
   }

@@ -62,7 +62,7 @@ package final class MessageStore: Sendable {
   /// - Parameters:
   ///   - access: whether the job writes.
   ///   - timeout: how long it may take, including the wait for its turn; `nil` waits ten seconds
-  ///     for each lock.
+  ///     for other writers.
   ///   - job: the job, with the limit for the functions that it calls. When the task is cancelled
   ///     or the time is up, a running statement is interrupted.
   /// - Returns: what the job returns.

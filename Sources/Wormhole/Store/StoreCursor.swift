@@ -31,6 +31,7 @@ package final class StoreCursor: Sendable {
   package func advance(
     to position: StoredPosition, within limit: WorkLimit? = nil
   ) throws(WormholeError) {
+    let limit = limit ?? WorkLimit()
     do throws(WormholeError) {
       while try !update(to: position, within: limit) {
         let new = try store.reserve(cursor, of: name, within: limit)
@@ -143,6 +144,7 @@ extension MessageStore {
   package func removeCursor(
     _ cursor: String, of name: String, within limit: WorkLimit? = nil
   ) throws(WormholeError) {
+    let limit = limit ?? WorkLimit()
     guard let place = try findCursor(cursor, of: name, within: limit) else { return }
     let lock = try CursorLock(place, beside: path, cursor)
     try write(within: limit) { (connection) throws(WormholeError) in

@@ -163,17 +163,16 @@ final class StoreLane: Sendable {
       case .now(let connection): return connection
       case .later: break
       }
-      let rest = min(wait.deadline - .now, Self.timeBetweenLooks)
-      let isReturned = returned.wait(timeout: .now() + .nanoseconds(rest.nanoseconds)) == .success
+      let isReturned = returned.wait(timeout: .now() + Self.timeBetweenLooks) == .success
       if !isReturned { giveUp() }
-      if !isReturned, .now >= wait.deadline {
+      if !isReturned, wait.isOver {
         throw wait.limit?.failure ?? .busy(path: path, holder: "another thread of this process")
       }
     }
   }
 
-  /// A task may have been cancelled.
-  private static let timeBetweenLooks = Duration.milliseconds(20)
+  /// A task may have been cancelled, or its time may be up.
+  private static let timeBetweenLooks = DispatchTimeInterval.milliseconds(20)
 
   private func turn(_ state: inout State) -> Turn {
     guard state.users.count < capacity else {
@@ -204,14 +203,5 @@ final class StoreLane: Sendable {
       return true
     }
     if mustWake { returned.signal() }
-  }
-}
-
-extension Duration {
-  /// The nanoseconds, 0 if it is negative.
-  var nanoseconds: Int {
-    let (seconds, attoseconds) = components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    return Int(clamping: seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
   }
 }

@@ -105,6 +105,7 @@ extension MessageStore {
   package func transaction<Result>(
     within limit: WorkLimit? = nil, _ body: (inout StoreTransaction) throws -> Result
   ) throws -> Result {
+    let limit = limit ?? WorkLimit()
     let deadline = Backoff(limit: limit).deadline
     while true {
       var transaction = StoreTransaction(self, limit)
@@ -117,7 +118,7 @@ extension MessageStore {
         }
       }
       guard .now < deadline else {
-        throw limit?.failure ?? .busy(path: path, holder: StoreTransaction.others)
+        throw limit.failure ?? .busy(path: path, holder: StoreTransaction.others)
       }
     }
   }

@@ -98,6 +98,32 @@ struct WaitingTests {
     #expect(error?.found == "python3 (process \(holder.processIdentifier))")
   }
 
+  /// A file that is locked for as long as it takes.
+  @Test func callsThatWaitForTheirTurnWaitNoLongerThanTheOthers() async throws {
+    let site = try Site()
+    try await site.hole.pass(1, to: .number)
+    let holder = try await site.startHolder()
+    let start = ContinuousClock.now
+    await withTaskGroup { group in
+      for _ in 1...4 {
+        group.addTask(executorPreference: OwnThread()) {
+          await #expect(throws: WormholeError.busy) { try await site.hole.pass(2, to: .number) }
+        }
+      }
+    }
+    #expect(.now - start < .seconds(25))
+    withExtendedLifetime(holder) {}
+  }
+
+  @Test func theStepsOfACallWaitUntilTheSameTime() {
+    let limit = WorkLimit()
+    let deadlines = (1...2).map { _ in
+      usleep(1_000)
+      return Backoff(limit: limit).deadline
+    }
+    #expect(deadlines == [limit.start + Backoff.timeout, limit.start + Backoff.timeout])
+  }
+
   // MARK: - Threads
 
   /// Each asks for the next one.
