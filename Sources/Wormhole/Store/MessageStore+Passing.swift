@@ -18,12 +18,10 @@ extension MessageStore {
   ) throws(WormholeError) -> UInt64 {
     try check(name)
     try draft.check()
-    let number = try write(within: limit, isDurable: draft.isDurable) {
+    return try write(within: limit, isDurable: draft.isDurable, announcing: { _ in [name] }) {
       (connection) throws(WormholeError) in
       try RecordWriter(connection: connection).append(draft, to: name)
     }
-    try announce([name])
-    return number
   }
 
   /// Removes the messages of a name. The removal is itself a record.
@@ -43,11 +41,11 @@ extension MessageStore {
     let names = try names(prefix: prefix, within: limit).filter(\.hasMessage).map(\.name)
     for start in stride(from: 0, to: names.count, by: Self.clearedAtATime) {
       let some = names[start..<min(names.count, start + Self.clearedAtATime)]
-      try write(within: limit) { (connection) throws(WormholeError) in
+      try write(within: limit, announcing: { _ in Array(some) }) {
+        (connection) throws(WormholeError) in
         let writer = RecordWriter(connection: connection)
         for name in some { _ = try writer.append(RecordDraft(.cleared), to: name) }
       }
-      try announce(some)
     }
     return names
   }
@@ -76,10 +74,7 @@ extension MessageStore {
       let (draft, result) = try body(state.newest)
       guard let draft else { return result }
       try draft.check()
-      if try passIfUnchanged(draft, to: name, since: state, within: limit) {
-        try announce([name])
-        return result
-      }
+      if try passIfUnchanged(draft, to: name, since: state, within: limit) { return result }
       guard .now < deadline else {
         throw limit.failure ?? .busy(path: path, holder: "others that update \(name)")
       }
@@ -89,7 +84,8 @@ extension MessageStore {
   private func passIfUnchanged(
     _ draft: RecordDraft, to name: String, since state: NewestState, within limit: WorkLimit?
   ) throws(WormholeError) -> Bool {
-    try write(within: limit, isDurable: draft.isDurable) { (connection) throws(WormholeError) in
+    try write(within: limit, isDurable: draft.isDurable, announcing: { $0 ? [name] : [] }) {
+      (connection) throws(WormholeError) in
       guard try state.isCurrent(of: name, in: connection) else { return false }
       _ = try RecordWriter(connection: connection).append(draft, to: name)
       return true

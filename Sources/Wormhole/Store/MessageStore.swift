@@ -17,7 +17,6 @@ package final class MessageStore: Sendable {
   package let center: DarwinNotificationCenter
 
   let queues: StoreQueues
-  let checkpoint = Checkpoint()
 
   /// Creates a store. Its file is created when something is written.
   ///
@@ -84,11 +83,14 @@ package final class MessageStore: Sendable {
 
   // MARK: Connections
 
-  /// Runs a body as a writing transaction, and creates the file if it is missing.
+  /// Runs a body as a writing transaction, and creates the file if it is missing. Then posts the
+  /// change notifications of the names that have changed.
   package func write<Value>(
     within limit: WorkLimit?, isDurable: Bool = false,
+    announcing names: (Value) -> [String] = { _ in [] },
     _ body: (SQLiteConnection) throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value {
+    var isCheckpointDue = false
     let value = try connections.use(\.writer, within: limit, makes: true) {
       (connection) throws(WormholeError) in
       try connection.limitStoreLog()
@@ -98,10 +100,12 @@ package final class MessageStore: Sendable {
         try connection.checkStoreSchema()
         return try body(connection)
       }
-      checkpoint.runIfDue(after: connection, in: self)
+      isCheckpointDue = connection.isCheckpointDue
       return value
     }
     guard let value else { throw .damaged(path: path) }
+    defer { if isCheckpointDue { checkpoint() } }
+    try announce(names(value))
     return value
   }
 

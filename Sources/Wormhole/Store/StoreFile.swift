@@ -44,7 +44,7 @@ struct StoreFile: SQLiteFile {
   /// largest value fits into the writer's.
   private static let (readerCacheKiB, writerCacheKiB) = (256, 1_024)
 
-  /// The size to which the write-ahead log is cut after a checkpoint. The log of a writer without
+  /// The size to which the write-ahead log is cut after a checkpoint. The log of writers without
   /// pauses reaches this size; with a smaller limit, it would be cut and grow again each time.
   private static let maxIdleLogBytes = 8 << 20
 

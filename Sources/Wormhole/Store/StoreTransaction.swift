@@ -69,10 +69,11 @@ package struct StoreTransaction {
     return true
   }
 
-  /// Writes the changes. Returns the names that have changed; `nil` if something that was read has.
-  fileprivate func commit() throws(WormholeError) -> [String]? {
-    guard !changes.isEmpty || removesOthers else { return [] }
-    return try store.write(within: limit) { (connection) throws(WormholeError) -> [String]? in
+  /// Writes the changes. Returns false if something that was read has changed.
+  fileprivate func commit() throws(WormholeError) -> Bool {
+    guard !changes.isEmpty || removesOthers else { return true }
+    let names = try store.write(within: limit, announcing: { $0 ?? [] }) {
+      (connection) throws(WormholeError) -> [String]? in
       guard try isCurrent(in: connection) else { return nil }
       var changes = changes
       if removesOthers {
@@ -88,6 +89,7 @@ package struct StoreTransaction {
       }
       return names
     }
+    return names != nil
   }
 
   fileprivate static let others = "others that change the same values"
@@ -112,10 +114,7 @@ extension MessageStore {
       let result = Swift.Result { try body(&transaction) }
       if !transaction.isStale {
         let value = try result.get()
-        if let names = try transaction.commit() {
-          try announce(names)
-          return value
-        }
+        if try transaction.commit() { return value }
       }
       guard .now < deadline else {
         throw limit.failure ?? .busy(path: path, holder: StoreTransaction.others)
@@ -131,11 +130,12 @@ extension MessageStore {
   ) throws(WormholeError) -> (number: UInt64, identity: Int64) {
     try check(name)
     try RecordDraft(value).check()
-    let (record, identity) = try write(within: limit) { (connection) throws(WormholeError) in
+    let (record, identity) = try write(
+      within: limit, announcing: { $0.0.isNew ? [name] : [] }
+    ) { (connection) throws(WormholeError) in
       let record = try RecordWriter(connection: connection).set(value, of: name)
       return (record, try connection.storeIdentity())
     }
-    if record.isNew { try announce([name]) }
     return (record.number, identity)
   }
 }
