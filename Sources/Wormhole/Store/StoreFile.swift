@@ -94,14 +94,24 @@ extension SQLiteConnection {
   func storeTransaction<Value>(
     _ body: () throws(WormholeError) -> Value
   ) throws(WormholeError) -> Value {
-    try run("BEGIN IMMEDIATE")
     do throws(WormholeError) {
+      try run("BEGIN IMMEDIATE")
       let value = try body()
-      try run("COMMIT")
+      try commit()
       return value
     } catch {
       if isInTransaction { try? executeInAnyCase("ROLLBACK") }
       throw error
+    }
+  }
+
+  /// Commits. SQLite can interrupt the statement when it has done its work.
+  private func commit() throws(WormholeError) {
+    do throws(WormholeError) {
+      try run("COMMIT")
+    } catch {
+      let isInterrupted = [.cancelled, .timedOut].contains(error)
+      guard isInterrupted, !isInTransaction else { throw error }
     }
   }
 }

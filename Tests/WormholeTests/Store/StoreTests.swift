@@ -126,6 +126,30 @@ struct StoreTests {
     #expect(mode == 1)
   }
 
+  /// The time of some is up while they commit.
+  @Test func aTransactionThatIsOverHasChangedNothing() throws {
+    try test.pass(1...1)
+    var committed: Int64 = 0
+    let found = try store.connections.use(\.writer, within: nil) {
+      (connection) throws(WormholeError) -> Int64? in
+      for number in 1...40_000 {
+        let timeout = Duration.microseconds(Int.random(in: 0..<100))
+        connection.begin(Backoff(limit: WorkLimit(timeout: timeout)))
+        do throws(WormholeError) {
+          try connection.storeTransaction { () throws(WormholeError) in
+            try connection.run("UPDATE names SET keep = keep + 1")
+          }
+          committed += 1
+        } catch .timedOut {}
+        // The log must not grow.
+        if number % 1_000 == 0 { try connection.executeInAnyCase("PRAGMA wal_checkpoint") }
+      }
+      connection.begin(Backoff())
+      return try connection.integer("SELECT keep - 1 FROM names")
+    }
+    #expect(found == committed)
+  }
+
   @Test func timeNeverGoesBack() throws {
     let late = Int64(4e18)
     try store.pass(RecordDraft(.ping, time: late), to: "a")
