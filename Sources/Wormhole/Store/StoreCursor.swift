@@ -87,9 +87,14 @@ extension MessageStore {
   fileprivate func reserve(
     _ cursor: String, of name: String, within limit: WorkLimit?
   ) throws(WormholeError) -> CursorLock {
-    let found = try findCursor(cursor, of: name, within: limit)
-    let place = if let found { found } else { try makeCursor(cursor, of: name, limit) }
-    return try CursorLock(place, beside: path, cursor)
+    let limit = limit ?? WorkLimit()
+    while true {
+      let found = try findCursor(cursor, of: name, within: limit)
+      let place = if let found { found } else { try makeCursor(cursor, of: name, limit) }
+      let lock = try CursorLock(place, beside: path, cursor)
+      // Before it was locked, somebody may have removed it, and given its row to another one.
+      if try findCursor(cursor, of: name, within: limit)?.byte == place.byte { return lock }
+    }
   }
 
   fileprivate func findCursor(
@@ -148,6 +153,8 @@ extension MessageStore {
     guard let place = try findCursor(cursor, of: name, within: limit) else { return }
     let lock = try CursorLock(place, beside: path, cursor)
     try write(within: limit) { (connection) throws(WormholeError) in
+      // Before it was locked, its row may have become that of another one.
+      guard try connection.findCursor(cursor, of: name)?.byte == place.byte else { return }
       try connection.run("DELETE FROM cursors WHERE id = ?", .integer(place.id))
     }
     withExtendedLifetime(lock) {}

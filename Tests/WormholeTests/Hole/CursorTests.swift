@@ -168,6 +168,26 @@ struct CursorTests {
     await observation.end()
   }
 
+  @Test func removingOneLeavesAnotherThatHasTakenItsRow() async throws {
+    let (site, name) = (try Site(.history), MessageName<Int>.number.rawValue)
+    try await site.hole.pass(1, to: .number)
+    _ = try site.store.openCursor("place", of: name)
+    let writer = try ForeignWriter(of: site.store.path)
+    let removal = Task { try await site.hole.removeCursor("place", of: .number) }
+    await eventually("the cursor is not found") { isLocked(site.store.path + "-cursors") }
+    try writer.commit("UPDATE cursors SET cursor = 'other'")
+    try await removal.value
+    #expect(try await site.hole.cursors(of: .number).map(\.name) == ["other"])
+  }
+
+  private func isLocked(_ path: String) -> Bool {
+    let file = open(path, O_RDWR | O_CLOEXEC)
+    defer { close(file) }
+    var lock = flock()
+    lock.l_type = Int16(F_WRLCK)
+    return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK
+  }
+
   // MARK: - The store is replaced
 
   @Test func aListenerGoesOnInANewStore() async throws {
