@@ -38,7 +38,7 @@ extension AppGroup {
     guard !name.isEmpty else { throw .invalidIdentifier }
     let fileName = FileName(for: name).text
     let isTaken =
-      fileName == AppGroup.defaultsStore
+      [Self.defaultsStore, Self.wormholeStore].contains(fileName)
       || ["-wal", "-shm", "-journal"].contains { fileName.hasSuffix($0) }
     guard !isTaken else { throw .reservedName(name) }
     return DatabaseFile(directory: container.path, name: fileName)

@@ -172,8 +172,8 @@ extension AppGroup {
   ///
   /// - Parameters:
   ///   - name: any nonempty text. The file in the directory of the group has this name, with
-  ///     characters that a file name cannot contain escaped. `defaults` and names that end
-  ///     in `-wal`, `-shm` or `-journal` are reserved.
+  ///     characters that a file name cannot contain escaped. `defaults`, `wormhole` and names that
+  ///     end in `-wal`, `-shm` or `-journal` are reserved.
   ///   - migrations: the migrations, in the order in which an empty database needs them.
   /// - Returns: the database.
   /// - Throws: ``WormholeError/invalidIdentifier`` for an empty name,

@@ -26,6 +26,9 @@ extension AppGroup {
   /// The name of the store of the defaults.
   package static let defaultsStore = "defaults"
 
+  /// The name of the store of a wormhole that is opened without one.
+  static let wormholeStore = "wormhole"
+
   /// The file of a store in its directory.
   package static let storeFile = "store.sqlite"
 

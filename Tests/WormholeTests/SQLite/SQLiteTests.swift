@@ -182,7 +182,7 @@ struct SQLiteTests {
   }
 
   @Test(arguments: [
-    "defaults", "items-wal", "items-shm", "items-journal", "\u{600}-wal",
+    "defaults", "wormhole", "items-wal", "items-shm", "items-journal", "\u{600}-wal",
   ])
   func reservedNamesAreRefused(name: String) throws {
     let group = group.group
