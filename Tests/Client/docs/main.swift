@@ -26,7 +26,7 @@ extension MessageName where Value == Bool {
 }
 
 extension MessageName where Value == Order {
-  static var orders: Self { MessageName("org.example.orders", keep: .last(1_000)) }
+  static var orders: Self { MessageName("org.example.orders", keep: .last(1_000), durable: true) }
 }
 
 extension DefaultsKey where Value == String {
@@ -129,6 +129,7 @@ func handlingOnce(in hole: Wormhole, _ database: SharedDatabase) async throws {
     try database.rows("SELECT number FROM progress").first?["number", as: Int.self] ?? 0
   }
   for try await message in try hole.messages(.orders, starting: .since(UInt64(done))) {
+    if message.mayHaveMissed { break }
     guard let order = message.value else { continue }
     try await database.write { database in
       try database.run("INSERT INTO orders(name) VALUES(?)", order.name)
