@@ -39,6 +39,8 @@ final class Desk: Sendable {
     var tasks: [UInt64: Task<Void, Never>] = [:]
     /// Waits for the end of the requests in progress.
     var departures: [Promise<Bool>] = []
+    /// Whether no more requests begin.
+    var isClosed = false
   }
 
   private let bus: HandlerBus
@@ -70,9 +72,10 @@ final class Desk: Sendable {
     state.withLock { $0.exported.contains(kind) }
   }
 
-  /// Begins to answer a request.
+  /// Begins to answer a request, or refuses it if the desk is closed.
   func begin(_ inquiry: Inquiry) {
-    state.withLock { state in
+    let isClosed = state.withLock { state in
+      guard !state.isClosed else { return true }
       let clerk = state.clerks[inquiry.kind]
       // The task needs the lock to end, so it is stored first, where a cancellation finds it.
       state.tasks[inquiry.id] = Task(executorPreference: HandlerThreads.shared) { [self] in
@@ -84,7 +87,9 @@ final class Desk: Sendable {
         }
         end(inquiry.id)
       }
+      return false
     }
+    if isClosed { inquiry.refuse(Refusal(RequestServer.unavailable, "The service is closed.")) }
   }
 
   private func end(_ id: UInt64) {
@@ -97,11 +102,12 @@ final class Desk: Sendable {
     for promise in over { promise.provide(true) }
   }
 
-  /// Waits until no request is in progress. When the time is over, cancels their tasks and returns
-  /// false.
+  /// Lets no more requests begin, and waits until none is in progress. When the time is over,
+  /// cancels their tasks and returns false.
   func finish(within timeout: Duration?) async -> Bool {
     let promise = Promise<Bool>()
     let isIdle = state.withLock { state in
+      state.isClosed = true
       if !state.tasks.isEmpty { state.departures.append(promise) }
       return state.tasks.isEmpty
     }

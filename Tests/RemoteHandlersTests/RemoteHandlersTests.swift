@@ -375,6 +375,18 @@ struct RemoteHandlersTests {
     #expect(await service.close())
   }
 
+  @Test func aServiceThatIsClosedRefusesWhatWasOnItsWay() async throws {
+    let stage = RemoteStage(isolated: try .isolated(), beside: try PrivateBus(.usual))
+    stage.handlers.handle(Pause.self) { _ in NoResponse() }
+    let service = try await stage.serve()
+    let found = try #require(Loopback.find(RemoteStage.name, on: stage.serving))
+    #expect(await service.close())
+    let arguments = try encodeArguments(Pause())
+    await #expect { try await found.ask(Pause.kind, arguments) } throws: {
+      ($0 as? Refusal)?.name == RequestServer.unavailable
+    }
+  }
+
   // MARK: - Access
 
   @Test(arguments: BusKind.both)
