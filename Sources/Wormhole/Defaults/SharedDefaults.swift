@@ -124,7 +124,11 @@ public final class SharedDefaults: Sendable {
 extension AppGroup {
   /// The defaults of the group: the same object at each use. Nothing is read before it is used.
   public var defaults: SharedDefaults {
-    singleton { SharedDefaults(in: store(named: Self.defaultsStore)) }
+    sharedDefaults.withLock { defaults in
+      let found = defaults ?? SharedDefaults(in: store(named: Self.defaultsStore))
+      defaults = found
+      return found
+    }
   }
 
   /// Removes all values of the defaults, also if their file is damaged or another program has

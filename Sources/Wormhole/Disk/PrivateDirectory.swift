@@ -63,12 +63,6 @@ enum UserDirectories {
     absolute("XDG_DATA_HOME") ?? "\(home)/.local/share"
   }
 
-  /// Returns the directory for files that end with the session; makes it if it is our own.
-  static func makeRuntime() throws(WormholeError) -> String {
-    if let directory = absolute("XDG_RUNTIME_DIR") { return directory }
-    return try PrivateDirectory("/dev/shm/wormhole-\(geteuid())").path
-  }
-
   private static var home: String {
     absolute("HOME") ?? getpwuid(geteuid()).map { String(cString: $0.pointee.pw_dir) } ?? "/"
   }

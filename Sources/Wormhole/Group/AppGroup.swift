@@ -23,8 +23,8 @@ public final class AppGroup: Sendable {
   /// The directory of a temporary group, which is removed with it.
   private let temporary: TemporaryDirectory?
 
-  /// The objects that exist once for each group, by their types.
-  private let singletons = Locked<[ObjectIdentifier: any Sendable]>([:])
+  /// ``defaults``, once they are used.
+  let sharedDefaults = Locked<SharedDefaults?>(nil)
 
   /// The stores, by their names.
   let stores = Locked<[ExactString: MessageStore]>([:])
@@ -91,20 +91,6 @@ public final class AppGroup: Sendable {
   /// that exists stay. Its contents outlive the processes.
   public var directory: URL { URL(fileURLWithPath: container.path, isDirectory: true) }
 
-  /// The directory of the group for sockets and the like, removed when the user logs out.
-  ///
-  /// It is made on first use, mode 0700, in `$XDG_RUNTIME_DIR`, or in `/dev/shm` if that is not
-  /// set. The library itself keeps nothing there.
-  ///
-  /// - Throws: ``WormholeError/notPrivate``, ``WormholeError/system``.
-  public var runtimeDirectory: URL {
-    get throws(WormholeError) {
-      let parent = try UserDirectories.makeRuntime()
-      let directory = try PrivateDirectory(Self.path(of: identifier, in: parent))
-      return URL(fileURLWithPath: directory.path, isDirectory: true)
-    }
-  }
-
   /// Returns the notification name for changes of something in the group.
   ///
   /// Everybody who watches the bus can read it. Two things that share a name only cost their
@@ -123,17 +109,4 @@ public final class AppGroup: Sendable {
 
   /// The limit of the center.
   private static let maxNameBytes = 511
-
-  /// Returns the only object of a type in the group. Of two that are made at the same time, one
-  /// stays.
-  func singleton<Object: Sendable>(_ make: () -> Object) -> Object {
-    let key = ObjectIdentifier(Object.self)
-    if let object = singletons.withLock({ $0[key] }) as? Object { return object }
-    let new = make()
-    return singletons.withLock { singletons in
-      if let object = singletons[key] as? Object { return object }
-      singletons[key] = new
-      return new
-    }
-  }
 }

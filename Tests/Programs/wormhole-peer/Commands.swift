@@ -7,8 +7,7 @@ typealias Command = @Sendable (Role, [String]) throws -> Void
 
 let commands: [String: Command] = [
   "pass": pass, "ping": ping, "clear": clear, "print": printMessage, "increase": increase,
-  "flood": flood, "listen": listen, "directories": printDirectories,
-  "limit-files": limitFiles,
+  "flood": flood, "listen": listen, "directory": printDirectory, "limit-files": limitFiles,
 ]
 
 /// FIRST COUNT: passes numbers. Prints the number of each message.
@@ -64,7 +63,6 @@ let commands: [String: Command] = [
 }
 
 /// Prints where the group is.
-@Sendable private func printDirectories(_ role: Role, _ words: [String]) throws {
+@Sendable private func printDirectory(_ role: Role, _ words: [String]) throws {
   say(role.group.directory.path)
-  say(try role.group.runtimeDirectory.path)
 }
