@@ -51,7 +51,7 @@ public final class SharedDatabase: Sendable {
   /// Reads a snapshot of the database.
   ///
   /// If the task is cancelled or the time is up, the statement that is running ends with an error,
-  /// and so does every other.
+  /// and so does every other. Nothing else in the body is interrupted.
   ///
   /// - Parameters:
   ///   - timeout: how long to wait; `nil` for no limit.
@@ -73,7 +73,8 @@ public final class SharedDatabase: Sendable {
   /// Changes the database, all or nothing, and notifies its observers.
   ///
   /// If the task is cancelled or the time is up before the commit, nothing has changed: the
-  /// statement that is running ends with an error, and so does every other.
+  /// statement that is running ends with an error, and so does every other. Nothing else in the
+  /// body is interrupted.
   ///
   /// - Parameters:
   ///   - timeout: how long it may take; `nil` waits ten seconds for other writers.

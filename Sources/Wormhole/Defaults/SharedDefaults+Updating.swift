@@ -7,7 +7,7 @@ extension SharedDefaults {
   ///
   /// - Parameters:
   ///   - key: the key.
-  ///   - timeout: how long to try; `nil` for ten seconds.
+  ///   - timeout: how long to try; `nil` for ten seconds. The body is not interrupted.
   ///   - body: changes the value. It may run more than once, on a thread where it may block
   ///     without delaying others.
   /// - Returns: what `body` returns.
@@ -24,7 +24,7 @@ extension SharedDefaults {
   /// once.
   ///
   /// - Parameters:
-  ///   - timeout: how long to try; `nil` for ten seconds.
+  ///   - timeout: how long to try; `nil` for ten seconds. The body is not interrupted.
   ///   - body: reads and changes values. Everything that it reads is from one moment: if
   ///     another process or thread, or the body itself outside the transaction, changes something
   ///     that it has read, it runs again. It runs on a thread where it may block without delaying
