@@ -13,7 +13,7 @@ from pathlib import Path
 # Under load the kernel may take long to end a process that is killed: for its inotify instance it
 # waits for a worker of its own, for its mapping of the table for a lock that all have in common.
 END_TIMEOUT_S = 120
-DISK_BYTES = 64 << 20
+DISK_BYTES = 256 << 20  # messages take 40 MB, and the log as much while a reader is stopped
 
 
 class Failure(Exception):
