@@ -33,7 +33,10 @@ extension SQLiteConnection {
 
   /// Runs a checkpoint, which keeps other processes from writing. Those who never pause would
   /// otherwise always be ahead of it, and the log would grow.
-  fileprivate func checkpoint() throws(WormholeError) {
+  ///
+  /// - Returns: whether all of the log is now in the file.
+  @discardableResult
+  fileprivate func checkpoint() throws(WormholeError) -> Bool {
     let pages = logPages.pointee
     checkpointedPages = pages - Checkpoint.pages + Checkpoint.pagesToNextAttempt
     // The first column says whether something was in the way.
@@ -41,6 +44,20 @@ extension SQLiteConnection {
       try integer("PRAGMA wal_checkpoint(FULL)")
     }
     if isBusy == 0 { checkpointedPages = pages }
+    return isBusy == 0
+  }
+
+  /// Runs a body, and again if the disk was full because of the log: while a reader is in the
+  /// middle of a transaction it only grows, and afterwards no commit would make a checkpoint due.
+  func retryingWhenLogIsEmptied<Value>(
+    _ body: () throws(WormholeError) -> Value
+  ) throws(WormholeError) -> Value {
+    do throws(WormholeError) {
+      return try body()
+    } catch {
+      guard error.code == .diskFull, (try? checkpoint()) == true else { throw error }
+      return try body()
+    }
   }
 
   /// Checks that the write-ahead log is small enough for another transaction: while a reader is in

@@ -96,9 +96,11 @@ package final class MessageStore: Sendable {
       try connection.limitStoreLog()
       if isDurable { try connection.run("PRAGMA synchronous = FULL") }
       defer { if isDurable { try? connection.executeInAnyCase("PRAGMA synchronous = NORMAL") } }
-      let value = try connection.storeTransaction { () throws(WormholeError) in
-        try connection.checkStoreSchema()
-        return try body(connection)
+      let value = try connection.retryingWhenLogIsEmptied { () throws(WormholeError) in
+        try connection.storeTransaction { () throws(WormholeError) in
+          try connection.checkStoreSchema()
+          return try body(connection)
+        }
       }
       isCheckpointDue = connection.isCheckpointDue
       return value

@@ -8,6 +8,7 @@ typealias Command = @Sendable (Role, [String]) throws -> Void
 let commands: [String: Command] = [
   "pass": pass, "ping": ping, "clear": clear, "print": printMessage, "increase": increase,
   "flood": flood, "listen": listen, "directory": printDirectory, "limit-files": limitFiles,
+  "fill-disk": fillDisk,
 ]
 
 /// FIRST COUNT: passes numbers. Prints the number of each message.
@@ -60,6 +61,39 @@ let commands: [String: Command] = [
   } catch let error as WormholeError where error.code == .database {
     say("too long")
   }
+}
+
+/// BYTES: passes values of that many bytes until a reader has let the log fill the disk, then one
+/// more when the reader has ended.
+@Sendable private func fillDisk(_ role: Role, _ words: [String]) throws {
+  let value = Data(count: number(words[0]))
+  // The file gets its size: later, there is no room for it to grow.
+  for _ in 0..<100 { try role.hole.blocking.pass(value, to: role.data) }
+  let (reader, output) = (Process(), Pipe())
+  reader.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+  reader.arguments = [
+    "-c",
+    """
+    import sqlite3, sys, time
+    db = sqlite3.connect(sys.argv[1], isolation_level=None)
+    db.execute("BEGIN")
+    db.execute("SELECT * FROM names").fetchall()
+    print(flush=True)
+    time.sleep(3600)
+    """, role.group.directory.appendingPathComponent("wormhole/store.sqlite").path,
+  ]
+  reader.standardOutput = output
+  try reader.run()
+  _ = output.fileHandleForReading.availableData
+  do {
+    while true { try role.hole.blocking.pass(value, to: role.data) }
+  } catch WormholeError.diskFull {
+    say("no room")
+  }
+  reader.terminate()
+  reader.waitUntilExit()
+  try role.hole.blocking.pass(value, to: role.data)
+  say("passed")
 }
 
 /// Prints where the group is.

@@ -202,6 +202,22 @@ struct WaitingTests {
     #expect(size(path + "-wal") < 32 << 20)
   }
 
+  @Test(.enabled(if: Program.canMount, "no user namespaces"))
+  func aStoreWhoseLogHasFilledTheDiskIsWrittenAgainWhenTheReaderHasEnded() async throws {
+    let site = try Site()
+    let script = """
+      mount -t tmpfs -o size=16m none "$1" && shift && exec "$@"
+      """
+    let program = try Program(
+      "/usr/bin/unshare",
+      ["-rm", "sh", "-c", script, "sh", site.temporary.parent, Program.path(of: "wormhole-peer")]
+        + [site.temporary.parent, "newest", "fill-disk", "number", "100000"],
+      on: nil, environment: ["DARWIN_NOTIFY_BUS": "none"])
+    let outcome = await program.end()
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(program.lines == ["no room", "passed"])
+  }
+
   @Test func theWriteAheadLogOfAStoreHasALimit() async throws {
     let (site, large) = (try Site(), Data(repeating: 7, count: 1 << 20))
     let path = site.store.path
