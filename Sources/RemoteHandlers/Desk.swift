@@ -102,8 +102,8 @@ final class Desk: Sendable {
     for promise in over { promise.provide(true) }
   }
 
-  /// Lets no more requests begin, and waits until none is in progress. When the time is over,
-  /// cancels their tasks and returns false.
+  /// Refuses further requests, and waits until none is in progress. If the time runs out, cancels
+  /// the remaining tasks and returns false.
   func finish(within timeout: Duration?) async -> Bool {
     let promise = Promise<Bool>()
     let isIdle = state.withLock { state in

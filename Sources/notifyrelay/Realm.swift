@@ -107,8 +107,8 @@ final class Realm: ConnectionDelegate {
     {}
   }
 
-  /// Publishes our presence after the names, which set the baseline for those who meet us only
-  /// now, and before the records, of which these want all that follow it.
+  /// Publishes our presence after the names and before the records. The names set the baseline for
+  /// relays that meet us only now; these want every record after it.
   private func publishPresence() -> Bool {
     guard mustSayPresence else { return false }
     mustSayPresence = false

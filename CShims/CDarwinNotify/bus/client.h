@@ -1,4 +1,4 @@
-/* What uses the connection of a carrier besides the carrier: the requests. */
+/* The second user of a carrier's connection: the requests. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* Who may answer a call: the owner of the name of its service.
  *
- * The policy of a bus may let anybody answer any call. So where other users are on the bus, it is
- * asked who owns the service's name just before it gets the call, and only this connection and the
- * bus may answer. The bus answers in order: its reply about the owner comes first. If the name
- * changes hands between the two messages, the new owner has the call. Then its reply makes us ask
- * again, and the call ends as if the service had left. */
+ * The policy of a bus may let any process answer any call. So on a bus with other users, we ask who
+ * owns the service's name just before we send the call; only that owner and the bus may answer. The
+ * bus replies in order, so its reply about the owner comes first. If the name changes hands between
+ * the two messages, the new owner receives the call. When it replies, we ask again, and the call
+ * ends as if the service had left. */
 #include "calls/call-owner.h"
 
 #include <errno.h>

@@ -88,7 +88,7 @@ void dn__delivery_end(dn_observer *cancelled)
                 return;
         destroy_handler(cancelled);
         dn__hub_lock(hub);
-        (void)leave(cancelled); /* nobody pins what is cancelled */
+        (void)leave(cancelled); /* ours is the only pin: a cancelled observer gets no others */
         dn__hub_unlock(hub);
         dn__observer_release(cancelled);
 }

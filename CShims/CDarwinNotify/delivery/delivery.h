@@ -21,8 +21,7 @@ void dn__delivery_invoke(dn_observer *observer, const dn_event *event) DN__HUB_L
  * it. Call without any lock held. NULL is allowed. */
 void dn__delivery_end(dn_observer *cancelled);
 
-/* Returns how many of an observer's pins are of functions of its handler that the caller is inside
- * of. */
+/* Returns how many of an observer's pins belong to handler functions that the caller is running. */
 unsigned dn__delivery_count_own(const dn_observer *observer);
 
 /* Releases the lock, then asks executors to run the queues that have got posts, and frees what was

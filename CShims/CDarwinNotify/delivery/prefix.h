@@ -18,9 +18,9 @@ typedef struct dn__prefix_counts {
  * not follow it yet. Returns 1 if it has begun, 0 if there is nothing to do, or -ENOMEM. */
 int dn__prefix_begin(dn__hub *hub);
 
-/* Delivers a post of this process, once counted, or a received one: with it, all posts of its name
- * that the table has counted and that were not delivered yet; alone, if the table does not count
- * it. `payload` is a copy, or NULL if there was no memory. Returns how many were new. */
+/* Delivers a received post, or one of this process after it was counted. If the table counts it,
+ * delivers all undelivered posts of its name along with it; otherwise it alone. `payload` is a
+ * copy, or NULL if there was no memory. Returns how many posts were new. */
 uint64_t dn__prefix_hand(dn__hub *hub, const dn__post *post, dn__payload *payload)
         DN__HUB_LOCKED;
 

@@ -176,8 +176,8 @@ uint64_t dn__observer_count_posts(const dn_observer *observer, const dn__payload
 void dn__observer_link(dn_observer *observer, dn__post_queue *queue, dn__link *behind)
         DN__HUB_LOCKED;
 
-/* Marks an observer cancelled. Returns it if the caller has to end it, with a pin, or NULL: it was
- * cancelled before, or the last delivery that leaves it ends it. */
+/* Marks an observer cancelled. Returns it, pinned, if the caller must end it. Returns NULL if it
+ * was already cancelled, or if the last delivery to leave it will end it. */
 dn_observer *dn__observer_mark_cancelled(dn_observer *observer) DN__HUB_LOCKED;
 
 /* Runs the destroy hook of the handler, without any lock held. */
@@ -186,5 +186,5 @@ void dn__observer_destroy_handler(dn_observer *observer);
 /* Unlinks a cancelled observer without a pin. */
 void dn__observer_unlink(dn_observer *observer) DN__HUB_LOCKED;
 
-/* Releases the references that an unlinked observer had and was. */
+/* Releases the queue's reference to an unlinked observer, and the observer's to its center. */
 void dn__observer_release(dn_observer *unlinked);

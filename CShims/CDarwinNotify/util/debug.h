@@ -6,8 +6,8 @@
  * a lock. */
 __attribute__((format(printf, 2, 3))) void dn__debug_say(int reason, const char *format, ...);
 
-/* Keeps what this thread says until the release, which is when it may wait for the host, or for the
- * reader of a pipe: around work that other threads wait for. May be nested. */
+/* Keeps this thread's messages until the release, which may block on the host or on a full pipe.
+ * Use it around work that other threads wait for. May be nested. */
 void dn__debug_keep(void);
 void dn__debug_release(void);
 

@@ -99,9 +99,9 @@ package struct Backoff {
   private let leastSeenTime: Duration
   private var pause: UInt32 = 2 * shortestPause
 
-  /// Without a timeout, attempts continue for as long as the limit allows, or for the default time
-  /// since the beginning of the whole work; if the process was stopped meanwhile, for up to half
-  /// that time after it.
+  /// Without a timeout, attempts continue until the deadline of the limit or, if it has none, for
+  /// the default time since the whole work began. If the process is stopped meanwhile, they
+  /// continue for up to half the default time after it resumes.
   package init(
     timeout: Duration? = nil, from start: ContinuousClock.Instant? = nil, limit: WorkLimit? = nil
   ) {

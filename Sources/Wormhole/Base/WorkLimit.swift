@@ -6,7 +6,7 @@ internal import DarwinNotifySupport
 ///
 /// It is passed to everything that waits or takes long, which checks whether it is over.
 package final class WorkLimit: Sendable {
-  /// When the call began. What it waits for, its turn and each lock, has this time in common.
+  /// When the call began. All its waits, for its turn and for each lock, are timed from here.
   let start: ContinuousClock.Instant
   let seenBefore = Backoff.seenTime
 

@@ -12,8 +12,8 @@ private enum Checkpoint {
 }
 
 extension MessageStore {
-  /// Runs a checkpoint with the connection that writes, unless another thread needs that. A later
-  /// commit will do what this one cannot.
+  /// Runs a checkpoint on the writing connection if one is due. If another thread is using the
+  /// connection, a later commit runs the checkpoint.
   func checkpoint() {
     let limit = WorkLimit(timeout: Checkpoint.longestWait)
     _ = try? connections.use(\.writer, within: limit) { (connection) throws(WormholeError) in

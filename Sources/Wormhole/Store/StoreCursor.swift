@@ -92,7 +92,7 @@ extension MessageStore {
       let found = try findCursor(cursor, of: name, within: limit)
       let place = if let found { found } else { try makeCursor(cursor, of: name, limit) }
       let lock = try CursorLock(place, beside: path, cursor)
-      // Before it was locked, somebody may have removed it, and given its row to another one.
+      // Before we locked it, it may have been removed and its row given to another cursor.
       if try findCursor(cursor, of: name, within: limit)?.byte == place.byte { return lock }
     }
   }

@@ -105,7 +105,7 @@ extension SQLiteConnection {
     }
   }
 
-  /// Commits. SQLite can interrupt the statement when it has done its work.
+  /// Commits. SQLite may report an interruption although the commit has already succeeded.
   private func commit() throws(WormholeError) {
     do throws(WormholeError) {
       try run("COMMIT")

@@ -269,10 +269,10 @@ DN_EXPORT int dn_observer_replace(dn_observer *observer, const dn_handler *handl
 DN_EXPORT void dn_observer_cancel(dn_observer *observer);
 
 /**
- * Ends a registration and waits until none of its invocations is running and `destroy` has ended;
- * called from one of these, it does not wait for that one or what follows it. NULL is allowed. Do
- * not hold a lock that the callback or the hook takes, and do not let two callbacks of one observer
- * of the local center, on two threads, wait for each other.
+ * Ends a registration, and waits until no invocation of it is running and `destroy` has ended. A
+ * call from inside one of them waits neither for that one nor for what must follow it. NULL is
+ * allowed. Do not hold a lock that the callback or `destroy` takes. Two callbacks of one observer
+ * of the local center must not wait for each other on two threads.
  *
  * Threads:  any.
  */
