@@ -73,25 +73,29 @@ static verdict decide(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->
                                                                       : VERDICT_GENUINE;
 }
 
-/* Returns whether to deliver a post now, and counts it if that is decided. */
-static bool is_accepted(dn__dbus *dbus, verdict verdict) DN__REQUIRES(&dbus->lock)
-{
-        if (verdict == VERDICT_GENUINE)
-                dbus->counts.n_received++;
-        else if (verdict != VERDICT_WAITS)
-                dbus->counts.n_ignored++;
-        /* It may have been counted in our table, which can be trusted. */
-        if (verdict == VERDICT_GONE)
-                note_backlog(dbus, BACKLOG_N_MESSAGES);
-        return verdict == VERDICT_GENUINE;
-}
-
 /* Returns how many posts before one are missing. */
 static uint64_t count_lost(dn__dbus *dbus, const dn__post *post) DN__REQUIRES(&dbus->lock)
 {
         dn__rule *rule = post->body.number ? dn__rules_find(&dbus->rules, &post->name) : NULL;
 
         return rule ? dn__numbers_note(&dbus->numbers, post, &rule->numbers) : 0;
+}
+
+/* Returns whether to deliver a post now, and counts it if that is decided. One that is dropped is
+ * missing before the next of its name. */
+static bool is_accepted(dn__dbus *dbus, dn__post *post, verdict verdict)
+        DN__REQUIRES(&dbus->lock)
+{
+        if (verdict == VERDICT_GENUINE) {
+                dbus->counts.n_received++;
+                post->body.n_lost = count_lost(dbus, post);
+        } else if (verdict != VERDICT_WAITS) {
+                dbus->counts.n_ignored++;
+        }
+        /* It may have been counted in our table, which can be trusted. */
+        if (verdict == VERDICT_GONE)
+                note_backlog(dbus, BACKLOG_N_MESSAGES);
+        return verdict == VERDICT_GENUINE;
 }
 
 /* --- Messages --------------------------------------------------------------------------------- */
@@ -130,8 +134,7 @@ void dn__dbus_handle(dn__dbus *dbus, sd_bus_message *message)
         if (fits) {
                 note_backlog(dbus, 1);
                 post.origin.is_own = dn__connection_is_own(&dbus->connection, post.origin.sender);
-                post.body.n_lost = count_lost(dbus, &post);
-                is_wanted = is_accepted(dbus, decide(dbus, &post));
+                is_wanted = is_accepted(dbus, &post, decide(dbus, &post));
                 is_from_elsewhere = is_foreign(dbus, &post);
         } else {
                 ignore(dbus, message);
@@ -152,7 +155,8 @@ static dn__waiting_post *take_decided(dn__dbus *dbus, bool *ret_is_accepted)
 
         if (!first || dn__waiting_get_until(&dbus->waiting) > dn__clock_now_us())
                 return NULL;
-        *ret_is_accepted = is_accepted(dbus, peer ? judge(peer, &first->post) : VERDICT_GENUINE);
+        *ret_is_accepted = is_accepted(dbus, &first->post,
+                                       peer ? judge(peer, &first->post) : VERDICT_GENUINE);
         dn__waiting_take(&dbus->waiting, first);
         /* The bus may be asked again when it posts again. */
         if (peer && peer->call)

@@ -128,6 +128,34 @@ TEST_ON_BUS(aGapInTheNumbersIsReportedAsDropped)
         record_expect(&seen, 7, "com.a\ncom.a\ncom.a -2\ncom.b\ncom.a\ncom.a -1\ncom.a\n");
 }
 
+/* Until the bus has said who posts a reserved name, 64 of its posts wait; more are dropped. */
+TEST_ON_BUS(postsDroppedBeforeTheirSenderIsKnownAreReportedAsDropped)
+{
+        dn_center *poster = open_distributed(test_bus_address(test_bus_begin()));
+        dn_center *center = dn_center_distributed();
+        const char *name = FORMAT("user.uid.%u.x", (unsigned)geteuid());
+        static record seen, blocking;
+
+        record_observe(center, &(dn_filter){ .name = name }, &seen);
+        record_init(&blocking);
+        blocking.blocks = true;
+        /* On the thread that reads. */
+        CHECK_EQ(dn_center_observe(center, NAME, RECORD_HANDLER(&blocking), dn_executor_inline(),
+                                   NULL),
+                 0);
+        CHECK_EQ(post_number(poster, NAME, NULL, 0), 0);
+        WAIT_UNTIL_EQ(blocking.n_calls, 1);
+        for (int i = 0; i < 100; i++)
+                CHECK_EQ(post_number(poster, name, NULL, i), 0);
+        CHECK_EQ(dn_flush(TEST_DEADLINE_US), 0);
+        blocking.blocks = false;
+        WAIT_UNTIL_EQ(seen.n_calls, 64);
+        CHECK_EQ(seen.n_dropped, 0);
+        CHECK_EQ(post_number(poster, name, NULL, 100), 0);
+        WAIT_UNTIL_EQ(seen.n_calls, 65);
+        CHECK_EQ(seen.n_dropped, 36);
+}
+
 /* The bus gives out the names of connections anew. */
 TEST_ON_BUS(numbersOfAnotherBusAreNoGap)
 {
