@@ -96,22 +96,36 @@ static void adopt(dn__topic *topic, dn__shm_slot *slot) DN__HUB_LOCKED
         dn__carrier_set_counted(topic->hub->bus, topic->subscription, true);
 }
 
-bool dn__table_take_slot(dn__topic *topic, uint64_t deadline_us)
+/* Returns false if the name was released meanwhile: that may have given up the slot. */
+static bool try_to_take_slot(dn__topic *topic, uint64_t deadline_us, bool *ret_has_slot)
 {
         dn__hub *hub = topic->hub;
+        unsigned n_releases = atomic_load(&topic->n_releases);
         dn__region *region = atomic_load(&hub->member.region);
         dn__shm_slot *slot = NULL;
 
         if (dn__region_has_entry(region))
                 slot = dn__slot_hold(region, &topic->name, deadline_us);
         DN__HUB_AUTO_LOCK(hub);
+        if (atomic_load(&topic->n_releases) != n_releases)
+                return false;
         if (slot && slot != topic->slot && atomic_load(&hub->member.region) == region) {
                 if (is_countable(topic))
                         adopt(topic, slot);
                 else
                         dn__slot_release(region, slot);
         }
-        return topic->slot || topic->n_holds == 0;
+        *ret_has_slot = topic->slot || topic->n_holds == 0;
+        return true;
+}
+
+bool dn__table_take_slot(dn__topic *topic, uint64_t deadline_us)
+{
+        bool has_slot;
+
+        while (!try_to_take_slot(topic, deadline_us, &has_slot))
+                continue;
+        return has_slot;
 }
 
 /* Returns a list of the topics that have no slot, with a reference to each. */

@@ -175,6 +175,7 @@ static void let_go(dn__topic *topic) DN__HUB_LOCKED
         dn__counter *counter = topic->counter;
         dn__hub *hub = topic->hub;
 
+        atomic_fetch_add(&topic->n_releases, 1);
         if (topic->slot)
                 dn__slot_release(atomic_load(&hub->member.region), topic->slot);
         dn__topic_set_slot(topic, NULL);

@@ -94,6 +94,7 @@ typedef struct dn__topic {
         bool has_payloads; /* constant; posts are delivered separately, else only counted */
 
         size_t n_holds DN__HUB_GUARDED;       /* queues, calls about to add one, tokens */
+        _Atomic unsigned n_releases;          /* how often nothing has held it since */
         dn__link prefix_link DN__HUB_GUARDED; /* in the hub, if the name is a prefix */
         dn__link idle_link DN__HUB_GUARDED; /* in the hub, while nothing holds the topic */
         uint64_t idle_until_us DN__HUB_GUARDED;
