@@ -73,8 +73,13 @@ int dn__observe_topic(dn__topic *topic, dn_observer *observer, const dn_executor
                 *ret_observer = dn_observer_ref(observer);
         if (r == 0 && old)
                 cancelled = dn__observer_mark_cancelled(old);
+        if (cancelled) {
+                /* Before the host gets work for an executor: there it may wait for this end. */
+                dn__hub_unlock(topic->hub);
+                dn__delivery_end(cancelled);
+                dn__hub_lock(topic->hub);
+        }
         dn__hub_unlock_and_run(topic->hub);
-        dn__delivery_end(cancelled);
         (void)dn__executor_unref(executor);
         return r;
 }
