@@ -6,7 +6,7 @@
 
 /* Receivers ask the bus for the user behind a reserved name's post; it knows none once the
  * connection is closed. */
-#define QUESTION_TIMEOUT_US (100 * DN__US_PER_MS)
+#define QUERY_TIMEOUT_US (100 * DN__US_PER_MS)
 
 /* Data accepted by the socket is not yet safe: if the bus finds the connection closed with unread
  * data from it, it discards what we sent. The kernel knows how much the bus has read but does not
@@ -111,7 +111,7 @@ void dn__dbus_remain_known(dn__carrier *carrier)
         uint64_t until_us;
 
         dn__lock_acquire(&dbus->lock);
-        until_us = dbus->reserved_us ? dbus->reserved_us + QUESTION_TIMEOUT_US : 0;
+        until_us = dbus->reserved_us ? dbus->reserved_us + QUERY_TIMEOUT_US : 0;
         dn__lock_release(&dbus->lock);
         if (until_us)
                 dn__clock_sleep_until(until_us);
