@@ -36,15 +36,37 @@ extension Wormhole {
     let key = ExactString(name.rawValue)
     let pump = try StoredPump(
       of: feed(name, senders, start), on: listener.delivery, listener.action)
-    // Only the listener that is replaced, or one that was removed, can have the cursor open.
-    let removed = takeLeaving(from: name.rawValue, with: start)
-    let cursor = removed?.cursor ?? listeners.find(listener.name, of: key)?.delivery.cursor
-    let reader = try MessageReader(
-      name, in: store, from: senders, starting: start, inheriting: cursor)
-    pump.prepare(reader)
+    let (position, removed) = try prepare(
+      pump, name, senders, start, replacing: listeners.find(listener.name, of: key)?.delivery)
     let replaced = listeners.put(BoundListener(pump), for: listener.name, of: key)?.delivery
-    guard let old = replaced ?? removed?.delivery else { return pump.begin(after: reader.position) }
-    old.end { position in pump.begin(after: position) }
+    guard let old = replaced ?? removed else { return pump.begin(after: position) }
+    old.end { position in
+      guard let removed else { return pump.begin(after: position) }
+      removed.afterRuns { pump.begin(after: position) }
+    }
+  }
+
+  /// Gives a pump its reader. Only the listener that is replaced, or one that was removed, can have
+  /// the cursor open; the latter is returned, since it may still use it.
+  private func prepare<Value>(
+    _ pump: StoredPump<Message<Value>>, _ name: MessageName<Value>, _ senders: Senders,
+    _ start: Start, replacing replaced: (any StoredDelivery)?
+  ) throws(WormholeError) -> (position: StoredPosition, removed: (any StoredDelivery)?) {
+    var removed = takeLeaving(from: name.rawValue, with: start)
+    let delivery = removed?.delivery
+    do throws(WormholeError) {
+      let reader = try MessageReader(
+        name, in: store, from: senders, starting: start,
+        inheriting: removed?.cursor ?? replaced?.cursor)
+      pump.prepare(reader)
+      return (reader.position, delivery)
+    } catch {
+      leaving.withLock { leaving in
+        if let removed = removed.take() { leaving.append(removed) }
+      }
+      delivery.map(forgetAfterRuns(of:))
+      throw error
+    }
   }
 
   /// Removes a listener. On its executor, no call of it follows. Another listener can be bound with
@@ -69,9 +91,18 @@ extension Wormhole {
   /// Ends a removed listener. Its cursor stays at hand until no run uses it.
   private func end(_ listener: BoundListener) {
     let delivery = listener.delivery
-    guard let cursor = delivery.cursor else { return listener.observation.cancel() }
-    leaving.withLock { $0.append(LeavingListener(delivery: delivery, cursor: cursor)) }
+    // No variable keeps the cursor longer than its entry.
+    leaving.withLock { leaving in
+      if let cursor = delivery.cursor {
+        leaving.append(LeavingListener(delivery: delivery, cursor: cursor))
+      }
+    }
     listener.observation.cancel()
+    forgetAfterRuns(of: delivery)
+  }
+
+  /// Lets go of the cursor of a removed listener when no run uses it.
+  private func forgetAfterRuns(of delivery: any StoredDelivery) {
     delivery.afterRuns { [leaving] in
       // The cursor is closed under the lock: at no time is it in use but not at hand.
       leaving.withLock { $0.removeAll { $0.delivery === delivery } }

@@ -149,6 +149,46 @@ struct RebindingTests {
     await eventually { (try? site.store.openCursor("place", of: "org.example.number")) != nil }
   }
 
+  @Test func aBindThatFailsLeavesTheCursorOfARemovedListenerAtHand() async throws {
+    let site = try Site(.history)
+    let (hole, old, new) = (site.hole, Mail(), Mail())
+    let mayReturn = DispatchSemaphore(value: 0)
+    for number in 1...2 { try await hole.pass(number, to: .number) }
+    try bindWaiting(hole, on: site.queue, old, mayReturn)
+    await eventually { old.values == [1] }
+    hole.unbind("label", from: .number)
+    // A thread that reads cannot read where to begin.
+    _ = try site.store.read(within: nil) { _ in
+      #expect(throws: WormholeError.nested(path: site.store.path)) {
+        try hole.record("other", in: new, on: .queue(queue), starting: .cursor("place"))
+      }
+    }
+    try hole.record("other", in: new, on: .queue(queue), starting: .cursor("place"))
+    mayReturn.signal()
+    await eventually { new.values == [2] }
+    hole.unbind("other", from: .number)
+    await eventually { (try? site.store.openCursor("place", of: "org.example.number")) != nil }
+  }
+
+  @Test func waitsForARemovedListenerWithItsCursorAndForTheOneItReplaces() async throws {
+    let site = try Site(.history)
+    let (hole, old, other, new) = (site.hole, Mail(), Mail(), Mail())
+    let mayReturn = DispatchSemaphore(value: 0)
+    for number in 1...2 { try await hole.pass(number, to: .number) }
+    try bindWaiting(hole, on: site.queue, old, mayReturn)
+    await eventually { old.values == [1] }
+    hole.unbind("label", from: .number)
+    try hole.record(in: other, on: .queue(queue), starting: .all)
+    await eventually { other.values == [1, 2] }
+    try hole.record(in: new, on: .queue(queue), starting: .cursor("place"))
+    try await hole.pass(3, to: .number)
+    try await site.settle(queue)
+    #expect(new.entries.isEmpty)
+    mayReturn.signal()
+    await eventually { new.values == [3] }
+    #expect(old.values == [1] && other.values == [1, 2])
+  }
+
   @Test func aCursorIsNeverInUseBetweenAListenerAndTheNext() async throws {
     let site = try Site(.history)
     let (hole, log) = (site.hole, Mail())
