@@ -100,8 +100,8 @@ package struct Backoff {
   private var pause: UInt32 = 2 * shortestPause
 
   /// Without a timeout, attempts continue until the deadline of the limit or, if it has none, for
-  /// the default time since the whole work began. If the process is stopped meanwhile, they
-  /// continue for up to half the default time after it resumes.
+  /// the default time since the whole work began, or last did something else than wait. If the
+  /// process is stopped meanwhile, they continue for up to half the default time after it resumes.
   package init(
     timeout: Duration? = nil, from start: ContinuousClock.Instant? = nil, limit: WorkLimit? = nil
   ) {

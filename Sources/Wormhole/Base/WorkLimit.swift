@@ -6,9 +6,12 @@ internal import DarwinNotifySupport
 ///
 /// It is passed to everything that waits or takes long, which checks whether it is over.
 package final class WorkLimit: Sendable {
-  /// When the call began. All its waits, for its turn and for each lock, are timed from here.
-  let start: ContinuousClock.Instant
-  let seenBefore = Backoff.seenTime
+  private let timing: Locked<(start: ContinuousClock.Instant, seenBefore: Duration)>
+
+  /// When the call began, or last did something else than wait. All its waits since, for its turn
+  /// and for each lock, are timed from here.
+  var start: ContinuousClock.Instant { timing.withLock { $0.start } }
+  var seenBefore: Duration { timing.withLock { $0.seenBefore } }
 
   /// When the time is up, if the caller has set a limit.
   let deadline: ContinuousClock.Instant?
@@ -19,8 +22,14 @@ package final class WorkLimit: Sendable {
   /// Limits work on something, a message or a file, which is named when the time is up.
   package init(on subject: String = "", timeout: Duration? = nil) {
     let start = ContinuousClock.now
-    (self.start, self.subject) = (start, subject)
+    timing = Locked((start, Backoff.seenTime))
+    self.subject = subject
     deadline = timeout.map { start + $0 }
+  }
+
+  /// Begins the time for waits anew, after work of the call itself. The deadline stays.
+  func restartWaits() {
+    timing.withLock { $0 = (.now, Backoff.seenTime) }
   }
 
   /// Why the work is to end, or `nil` if it may go on.

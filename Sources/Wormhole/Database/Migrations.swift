@@ -82,6 +82,7 @@ struct Migrations: Sendable {
     while true {
       let (result, change) = try CommitLog(database: database).record { try runNext(in: database) }
       hasChanged = hasChanged || change
+      database.restartWaits()
       do {
         if try !result.get() { return hasChanged }
       } catch {

@@ -123,6 +123,13 @@ package final class SQLiteConnection: @unchecked Sendable {
     busyWait.pointee.ofCall = wait
   }
 
+  /// Begins the time for waits anew, after work of the call itself.
+  func restartWaits() {
+    let limit = busyWait.pointee.ofCall.limit
+    limit?.restartWaits()
+    begin(Backoff(limit: limit))
+  }
+
   /// Pauses before the next attempt to take a lock. Returns false if the time of the call is up.
   func waitForLock() -> Bool { busyWait.pointee.wait(isFirst: false) }
 

@@ -29,6 +29,7 @@ extension MessageStore {
           "UPDATE names SET keep = ? WHERE id = ?", .integer(keep), .integer(place.id))
         return try writer.trim(place, to: keep, atMost: Self.removedAtATime)
       }
+      limit.restartWaits()
     }
   }
 

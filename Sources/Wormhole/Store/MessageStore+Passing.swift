@@ -46,6 +46,7 @@ extension MessageStore {
         let writer = RecordWriter(connection: connection)
         for name in some { _ = try writer.append(RecordDraft(.cleared), to: name) }
       }
+      limit.restartWaits()
     }
     return names
   }
@@ -72,6 +73,7 @@ extension MessageStore {
     while true {
       let state = try newestState(of: name, within: limit)
       let (draft, result) = try body(state.newest)
+      limit.restartWaits()
       guard let draft else { return result }
       try draft.check()
       if try passIfUnchanged(draft, to: name, since: state, within: limit) { return result }

@@ -52,6 +52,7 @@ package struct StoreTransaction {
 
   /// Reads a name, and everything that was read before. Returns `nil` if the latter has changed.
   private func read(_ name: String) throws(WormholeError) -> MessageStore.NewestState? {
+    limit?.restartWaits()
     let state = try store.read(within: limit) {
       (connection) throws(WormholeError) -> MessageStore.NewestState? in
       guard try isCurrent(in: connection) else { return nil }
@@ -72,6 +73,7 @@ package struct StoreTransaction {
   /// Writes the changes. Returns false if something that was read has changed.
   fileprivate func commit() throws(WormholeError) -> Bool {
     guard !changes.isEmpty || removesOthers else { return true }
+    limit?.restartWaits()
     let names = try store.write(within: limit, announcing: { $0 ?? [] }) {
       (connection) throws(WormholeError) -> [String]? in
       guard try isCurrent(in: connection) else { return nil }

@@ -124,6 +124,55 @@ struct WaitingTests {
     #expect(deadlines == [limit.start + Backoff.timeout, limit.start + Backoff.timeout])
   }
 
+  /// Steps of a call that are not waits.
+  enum Work: CaseIterable, Sendable {
+    case update, transaction, clearAll, setKeep
+
+    /// Returns when the work of the call ended.
+    func run(in store: MessageStore, _ limit: WorkLimit) throws -> ContinuousClock.Instant {
+      var end = ContinuousClock.now
+      switch self {
+      case .update:
+        try store.update("a", within: limit) { _ in
+          end = .now
+          return (.json("2"), ())
+        }
+      case .transaction:
+        try store.transaction(within: limit) { values in
+          try values.set(StoredValue(codec: "json", data: Data("2".utf8)), of: "a")
+          end = .now
+        }
+      case .clearAll: try store.clearAll(within: limit)
+      case .setKeep: try store.setKeep(1, of: "a", within: limit)
+      }
+      return end
+    }
+  }
+
+  @Test(arguments: Work.allCases)
+  func theWorkOfACallDoesNotCountAsWaiting(_ work: Work) throws {
+    let (test, limit) = (try TestStore(), WorkLimit(timeout: .seconds(3_600)))
+    try test.store.pass(.json("1"), to: "a")
+    let (start, deadline) = (limit.start, limit.deadline)
+    let end = try work.run(in: test.store, limit)
+    #expect(limit.start > start && limit.start >= end)
+    #expect(limit.deadline == deadline)
+  }
+
+  @Test func aMigrationDoesNotCountAsWaiting() throws {
+    let test = try TestStore()
+    try test.store.pass(.json("1"), to: "a")
+    let path = test.directory + "/new"
+    try Data().write(to: URL(fileURLWithPath: path))
+    let (connection, limit) = (try SQLiteConnection(opening: path), WorkLimit())
+    connection.begin(Backoff(limit: limit))
+    let end = Locked(limit.start)
+    let migrations = try Migrations(
+      [SharedDatabase.Migration("first") { _ in end.withLock { $0 = .now } }], path: path)
+    #expect(try migrations.run(in: connection))
+    #expect(limit.start > end.withLock { $0 })
+  }
+
   // MARK: - Threads
 
   /// Each asks for the next one.
