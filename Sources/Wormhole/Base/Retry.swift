@@ -1,6 +1,7 @@
 // Paces further attempts at something that failed.
 
 internal import DarwinNotifySupport
+internal import Dispatch
 internal import Glibc
 
 /// Another attempt at something that failed, up to 100 ms later.
@@ -133,6 +134,14 @@ package struct Backoff {
     if limit?.failure != nil { return true }
     let seenTime = Self.look()
     return seenTime >= leastSeenTime && .now >= deadline
+  }
+
+  /// When something that also signals is to be looked at again: after a pause, but not after the
+  /// deadline.
+  func nextLook(within pause: Duration) -> DispatchTime {
+    let rest = deadline - .now
+    let pause = rest > .zero ? min(rest, pause) : pause
+    return .now() + .nanoseconds(Int(pause / .nanoseconds(1)))
   }
 
   /// Begins with short pauses again, for another lock. The time goes on.

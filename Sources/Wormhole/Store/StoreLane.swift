@@ -157,22 +157,24 @@ final class StoreLane: Sendable {
   }
 
   private func take(_ wait: Backoff) throws(WormholeError) -> SQLiteConnection? {
+    if let failure = wait.limit?.failure { throw failure }
     while true {
-      if let failure = wait.limit?.failure { throw failure }
       switch state.withLock({ turn(&$0) }) {
       case .now(let connection): return connection
       case .later: break
       }
-      let isReturned = returned.wait(timeout: .now() + Self.timeBetweenLooks) == .success
+      let isReturned = returned.wait(timeout: wait.nextLook(within: Self.longestPause)) == .success
       if !isReturned { giveUp() }
-      if !isReturned, wait.isOver {
+      if wait.limit?.failure != nil || !isReturned && wait.isOver {
+        // The connection that this thread was woken for may be free.
+        wakeNext()
         throw wait.limit?.failure ?? .busy(path: path, holder: "another thread of this process")
       }
     }
   }
 
-  /// A task may have been cancelled, or its time may be up.
-  private static let timeBetweenLooks = DispatchTimeInterval.milliseconds(20)
+  /// A task may have been cancelled meanwhile.
+  private static let longestPause = Duration.milliseconds(20)
 
   private func turn(_ state: inout State) -> Turn {
     guard state.users.count < capacity else {
@@ -195,9 +197,15 @@ final class StoreLane: Sendable {
 
   private func giveBack(_ connection: SQLiteConnection?) {
     let thread = pthread_self()
-    let mustWake = state.withLock { state in
+    state.withLock { state in
       state.users.removeAll { $0 == thread }
       if let connection, !connection.isInTransaction { state.idle.append(connection) }
+    }
+    wakeNext()
+  }
+
+  private func wakeNext() {
+    let mustWake = state.withLock { state in
       guard state.waiting > 0 else { return false }
       state.waiting -= 1
       return true

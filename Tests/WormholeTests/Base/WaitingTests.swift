@@ -115,6 +115,30 @@ struct WaitingTests {
     withExtendedLifetime(holder) {}
   }
 
+  /// One that looked again after a fixed pause would need that long each time.
+  @Test func aCallWithAShortTimeWaitsNoLongerForItsTurn() throws {
+    let test = try TestStore()
+    try test.store.pass(.json("1"), to: "a")
+    let (isHeld, mayReturn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread { [store = test.store] in
+      _ = try? store.connections.use(\.writer, within: nil) { _ in
+        isHeld.signal()
+        mayReturn.wait()
+      }
+    }
+    defer { mayReturn.signal() }
+    isHeld.wait()
+    let durations = (1...50).map { _ in
+      ContinuousClock().measure {
+        _ = #expect(throws: WormholeError.timedOut("a")) {
+          try test.store.pass(
+            .json("2"), to: "a", within: WorkLimit(on: "a", timeout: .milliseconds(5)))
+        }
+      }
+    }
+    #expect(durations.min() ?? .zero < .milliseconds(15))
+  }
+
   @Test func theStepsOfACallWaitUntilTheSameTime() {
     let limit = WorkLimit()
     let deadlines = (1...2).map { _ in
