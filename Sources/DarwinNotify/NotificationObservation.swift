@@ -35,8 +35,9 @@ public final class NotificationObservation: Sendable {
 
   /// Ends the registration, then blocks the thread until no call of the handler is running.
   ///
-  /// It waits as long as the handler runs, so do not hold a lock that the handler takes. Called
-  /// from the handler itself, it does not wait for that call.
+  /// It waits as long as the handler runs or is being released, so do not hold a lock that the
+  /// handler takes, or that releasing it takes. Called from the handler itself, it does not wait
+  /// for that call.
   ///
   /// The corresponding C function is `dn_observer_cancel_wait`.
   @available(*, noasync, message: "await end() instead")
@@ -47,9 +48,9 @@ public final class NotificationObservation: Sendable {
 
   /// Ends the registration, then waits until no call of the handler is running.
   ///
-  /// Afterwards, everything that the handler used may be released. Called from an asynchronous
-  /// handler itself, it does not wait for that call; a task that a handler waits for must not await
-  /// this.
+  /// Afterwards, everything that the handler used may be released. Do not hold anything meanwhile
+  /// that the handler, or releasing it, waits for, like a lock. Called from an asynchronous handler
+  /// itself, it does not wait for that call; a task that a handler waits for must not await this.
   ///
   /// The corresponding C function is `dn_observer_cancel_wait`.
   public func end() async {

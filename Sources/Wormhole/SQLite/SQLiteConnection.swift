@@ -34,7 +34,8 @@ package final class SQLiteConnection: @unchecked Sendable {
   /// The pages of the write-ahead log after the last commit of this connection.
   let logPages: UnsafeMutablePointer<Int32>
 
-  /// The pages of the log when a commit of this connection last made a checkpoint due.
+  /// The pages of the log from which the next checkpoint is counted: those that the last complete
+  /// one found, or fewer than an incomplete one found, so that the next is due sooner.
   var checkpointedPages: Int32 = 0
 
   // Allocated, since SQLite calls back with their addresses.

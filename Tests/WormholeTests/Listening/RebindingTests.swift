@@ -196,7 +196,7 @@ struct RebindingTests {
     for number in 1...count {
       try await hole.pass(number, to: .number)
       try hole.record(in: log, on: .queue(queue), starting: .cursor("place"))
-      while log.entries.count < number { await Task.yield() }
+      await eventually { log.entries.count >= number }
       hole.unbind("label", from: .number)
     }
     #expect(log.values == Array(1...count))
