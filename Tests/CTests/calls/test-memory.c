@@ -1,6 +1,7 @@
 /* Out of memory while requests are made and answered, and while services and observers of owners
  * begin. */
 #include "calls/callers.h"
+#include "calls/kinds.h"
 #include "calls/message.h"
 #include "delivery/hub.h"
 #include "failing-allocator.h"
@@ -224,6 +225,31 @@ TEST_NO_BUS(aDescriptionIsWholeOrMissingWhicheverAllocationFails)
         fail_each(introspect);
         free(whole[0]);
         free(whole[1]);
+}
+
+static dn_service *described;
+
+static void introspect_service(long n)
+{
+        begin_to_fail(n);
+        char *text = dn__kinds_introspect(described);
+        is_inside = false;
+        CHECK(!text || strcmp(text, whole[0]) == 0);
+        free(text);
+}
+
+TEST_ON_BUS(theDescriptionOfAServiceIsWholeOrMissingWhicheverAllocationFails)
+{
+        served seen = {0};
+
+        require_failing_allocator();
+        test_bus_begin();
+        CHECK_EQ(serve_plainly(&seen, &described), 0);
+        whole[0] = dn__kinds_introspect(described);
+        spares_threads = true;
+        fail_each(introspect_service);
+        free(whole[0]);
+        (void)dn_service_close(described);
 }
 
 /* --- Services -------------------------------------------------------------------------------- */
