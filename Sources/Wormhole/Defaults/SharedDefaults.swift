@@ -124,10 +124,11 @@ public final class SharedDefaults: Sendable {
 extension AppGroup {
   /// The defaults of the group: the same object at each use. Nothing is read before it is used.
   public var defaults: SharedDefaults {
-    sharedDefaults.withLock { defaults in
-      let found = defaults ?? SharedDefaults(in: store(named: Self.defaultsStore))
-      defaults = found
-      return found
+    sharedDefaults.withLock { kept in
+      let defaults =
+        kept as? SharedDefaults ?? SharedDefaults(in: store(named: Self.defaultsStore))
+      kept = defaults
+      return defaults
     }
   }
 

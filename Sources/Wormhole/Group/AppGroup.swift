@@ -23,8 +23,8 @@ public final class AppGroup: Sendable {
   /// The directory of a temporary group, which is removed with it.
   private let temporary: TemporaryDirectory?
 
-  /// ``defaults``, once they are used.
-  let sharedDefaults = Locked<SharedDefaults?>(nil)
+  /// ``defaults``, once they are used. Their type belongs to another folder.
+  let sharedDefaults = Locked<(any Sendable)?>(nil)
 
   /// The stores, by their names.
   let stores = Locked<[ExactString: MessageStore]>([:])
