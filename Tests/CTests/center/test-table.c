@@ -190,6 +190,18 @@ TEST_NO_BUS(aPosterThatWasLeftBehindAloneLooksAfterFiveSeconds)
 
 static _Atomic bool is_over;
 
+/* There may be no table at this moment: then it begins with the next one. */
+static dn_observer *observe_soon(const char *name, tally *seen)
+{
+        dn_observer *observer = NULL;
+
+        if (*name != 'p')
+                return tally_observe_soon(dn_center_darwin(), name, seen);
+        CHECK(dn_center_observe_prefix(dn_center_darwin(), "p", TALLY_HANDLER(seen), NULL,
+                                       &observer) >= 0);
+        return observer;
+}
+
 /* Observes again and again what another process posts, each time until it has heard a post: some
  * are missed for as long as both do not look. */
 static void *come_and_go(void *name)
@@ -198,9 +210,7 @@ static void *come_and_go(void *name)
         tally seen = {0};
 
         while (!is_over) {
-                dn_observer *observer = *(char *)name == 'p'
-                                                ? tally_observe_prefix("p", &seen)
-                                                : tally_observe(dn_center_darwin(), name, &seen);
+                dn_observer *observer = observe_soon(name, &seen);
                 uint64_t n_before = seen.n_posts;
 
                 look_later(child);
