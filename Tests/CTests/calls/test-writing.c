@@ -100,38 +100,37 @@ TEST_ON_BUS(aCallIsNotSentToAnotherBusThanTheOneItWasWrittenFor)
 static served handled;
 static dn_call *call;
 
-/* Makes a request of this process to itself, and returns it. */
-static dn_request *hold(dn_service **ret_service, outcome *seen)
+/* A request of this process to itself, which is answered or refused with data. */
+static int answer_writing(void (*meanwhile)(void), bool is_refused, outcome *seen)
 {
+        dn_dict *values = data();
+        dn_service *service;
+        int r;
+
         handled = (served){0};
-        CHECK_EQ(serve(SERVICE, 0, &handled, ret_service), 0);
+        CHECK_EQ(serve(SERVICE, 0, &handled, &service), 0);
         CHECK_EQ(ask_begin(SERVICE, KIND("Hold"), NULL, FOREVER, seen, &call), 0);
         WAIT_UNTIL_EQ(handled.n_begun, 1);
-        return handled.held[0];
-}
-
-static void release(dn_service *service)
-{
+        while_writing = meanwhile;
+        r = is_refused ? dn_request_refuse(handled.held[0], NULL, "late", values)
+                       : dn_request_answer(handled.held[0], values);
+        CHECK(!while_writing);
+        (void)outcome_wait(seen);
         call = dn_call_unref(call);
+        dn_dict_unref(values);
         dn_service_close(service);
+        return r;
 }
 
 TEST_ON_BUS(postsDoNotWaitForTheValuesOfAnAnswer)
 {
-        test_bus_begin();
-        dn_dict *reply = data();
-        dn_service *service;
         outcome seen;
-        dn_request *request = hold(&service, &seen);
 
-        while_writing = post;
-        CHECK_EQ(dn_request_answer(request, reply), 0);
-        CHECK(!while_writing);
+        test_bus_begin();
+        CHECK_EQ(answer_writing(post, false, &seen), 0);
         CHECK_EQ(outcome_wait(&seen), 0);
         CHECK_EQ(dn_dict_get_count(seen.reply), 1);
         dn_dict_unref(seen.reply);
-        dn_dict_unref(reply);
-        release(service);
 }
 
 static void cancel(void)
@@ -142,50 +141,29 @@ static void cancel(void)
 
 TEST_ON_BUS(aRequestMayBeCancelledWhileItsAnswerIsWritten)
 {
-        test_bus_begin();
-        dn_dict *reply = data();
-        dn_service *service;
         outcome seen;
-        dn_request *request = hold(&service, &seen);
 
-        while_writing = cancel;
-        CHECK_EQ(dn_request_answer(request, reply), -ECANCELED);
-        CHECK(!while_writing);
+        test_bus_begin();
+        CHECK_EQ(answer_writing(cancel, false, &seen), -ECANCELED);
         CHECK_EQ(outcome_wait(&seen), -ECANCELED);
-        dn_dict_unref(reply);
-        release(service);
 }
 
 TEST_ON_BUS(aRequestMayBeCancelledWhileTheDetailsOfItsErrorAreWritten)
 {
-        test_bus_begin();
-        dn_dict *details = data();
-        dn_service *service;
         outcome seen;
-        dn_request *request = hold(&service, &seen);
 
-        while_writing = cancel;
-        CHECK_EQ(dn_request_refuse(request, NULL, "late", details), -ECANCELED);
-        CHECK(!while_writing);
+        test_bus_begin();
+        CHECK_EQ(answer_writing(cancel, true, &seen), -ECANCELED);
         CHECK_EQ(outcome_wait(&seen), -ECANCELED);
-        dn_dict_unref(details);
-        release(service);
 }
 
 TEST_ON_BUS(anAnswerIsNotSentToAnotherBusThanTheOneItWasWrittenFor)
 {
-        bus = test_bus_begin();
-        dn_dict *reply = data();
-        dn_service *service;
         outcome seen;
-        dn_request *request = hold(&service, &seen);
 
-        while_writing = replace_bus;
-        CHECK_EQ(dn_request_answer(request, reply), -ECANCELED);
-        CHECK(!while_writing);
+        bus = test_bus_begin();
+        CHECK_EQ(answer_writing(replace_bus, false, &seen), -ECANCELED);
         CHECK_EQ(outcome_wait(&seen), -ENOTCONN);
-        dn_dict_unref(reply);
-        release(service);
 }
 
 TEST_MAIN()
