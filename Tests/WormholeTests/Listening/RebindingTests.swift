@@ -94,8 +94,7 @@ struct RebindingTests {
     let (hole, old, new) = (site.hole, Mail(), Mail())
     let mayReturn = DispatchSemaphore(value: 0)
     for number in 1...2 { try await hole.pass(number, to: .number) }
-    try bindWaiting(hole, on: site.queue, old, mayReturn)
-    await eventually { old.values == [1] }
+    try await bindWaiting(hole, on: site.queue, old, mayReturn)
     for _ in 1...count { try hole.record(in: new, on: .queue(queue), starting: .cursor("place")) }
     try await hole.pass(3, to: .number)
     try await site.settle(queue)
@@ -107,14 +106,16 @@ struct RebindingTests {
     #expect(old.values == [1])
   }
 
+  /// Binds a listener, and returns when it is handling the first message.
   private func bindWaiting(
     _ hole: Wormhole, on queue: DispatchQueue, _ log: Mail, _ mayReturn: DispatchSemaphore
-  ) throws {
+  ) async throws {
     let listener = Listener<Wormhole.Message<Int>>("label", on: .queue(queue)) { message in
       log.append(message)
       mayReturn.wait()
     }
     try hole.bind(listener, to: .number, starting: .cursor("place"))
+    await eventually { log.values == [1] }
   }
 
   /// How far the removed listener has come.
@@ -132,8 +133,7 @@ struct RebindingTests {
       mayReturn.signal()
       site.store.enqueue(.writing) { mayWrite.wait() }
     }
-    try bindWaiting(hole, on: site.queue, old, mayReturn)
-    await eventually { old.values == [1] }
+    try await bindWaiting(hole, on: site.queue, old, mayReturn)
     if removed == .acknowledging { await turn(site.queue) }
     if removed == .waitingForAnother {
       try hole.record(in: old, on: .queue(queue), starting: .cursor("place"))
@@ -154,8 +154,7 @@ struct RebindingTests {
     let (hole, old, new) = (site.hole, Mail(), Mail())
     let mayReturn = DispatchSemaphore(value: 0)
     for number in 1...2 { try await hole.pass(number, to: .number) }
-    try bindWaiting(hole, on: site.queue, old, mayReturn)
-    await eventually { old.values == [1] }
+    try await bindWaiting(hole, on: site.queue, old, mayReturn)
     hole.unbind("label", from: .number)
     // A thread that reads cannot read where to begin.
     _ = try site.store.read(within: nil) { _ in
@@ -175,8 +174,7 @@ struct RebindingTests {
     let (hole, old, other, new) = (site.hole, Mail(), Mail(), Mail())
     let mayReturn = DispatchSemaphore(value: 0)
     for number in 1...2 { try await hole.pass(number, to: .number) }
-    try bindWaiting(hole, on: site.queue, old, mayReturn)
-    await eventually { old.values == [1] }
+    try await bindWaiting(hole, on: site.queue, old, mayReturn)
     hole.unbind("label", from: .number)
     try hole.record(in: other, on: .queue(queue), starting: .all)
     await eventually { other.values == [1, 2] }
