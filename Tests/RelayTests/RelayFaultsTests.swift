@@ -163,11 +163,30 @@ struct RelayFaultsTests {
       let payload = "1 \(count + 1) \(count) 0 0 0"
       try await broker.publish("n/\(light)/\(Self.origin)", payload)
       for signal in [SIGTERM, SIGCONT] { relay.send(signal) }
-      #expect(await there.outcome()?.status == 0)
+      await relay.waitForSuccess()
       try await there.start(broker.realm())
       await heard.wait(for: count)
       try #require(heard.posts == count)
     }
+  }
+
+  /// Here a thread connects to a broker that never answers.
+  @Test func onlyTheMainThreadTakesSignals() async throws {
+    let broker = try FakeBroker { _ in }
+    defer { broker.stop() }
+    let session = try Session()
+    let realm = ["--realm", "home", "--broker", "mqtts://127.0.0.1:\(broker.port)"]
+    try await session.start(realm + ["--share", "com.example."], isOnline: false)
+    await eventually { broker.connections == 1 }
+    let relay = try #require(session.relay).processIdentifier
+    let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(relay)/task")
+    let takers = try tasks.filter { task in
+      let status = try String(
+        contentsOfFile: "/proc/\(relay)/task/\(task)/status", encoding: .utf8)
+      let blocked = try #require(status.firstMatch(of: /SigBlk:\s*([0-9a-f]+)/)?.1)
+      return try #require(UInt64(blocked, radix: 16)) & 1 << (SIGTERM - 1) == 0
+    }
+    #expect(takers == ["\(relay)"])
   }
 
   /// The broker forgets a post when it is acknowledged.

@@ -37,29 +37,16 @@ enum Retry {
       state.runsInCaller = false
       return !state.jobs.isEmpty
     }
-    guard isWaiting, !startThread() else { return false }
+    guard isWaiting, !startThread(runJobs) else { return false }
     state.withLock { $0.runsInCaller = true }
     return true
   }
 
-  private static func startThread() -> Bool {
-    var thread = pthread_t()
-    guard pthread_create(&thread, nil, runRetryThread, nil) == 0 else { return false }
-    pthread_detach(thread)
-    return true
-  }
-
   /// Pauses, then runs what is waiting.
-  fileprivate static func runJobs() {
+  @Sendable private static func runJobs() {
     usleep(pause)
     for job in state.withLock({ state in state.jobs.take() }) { job() }
   }
-}
-
-/// The main function of the thread, which C calls.
-private func runRetryThread(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  Retry.runJobs()
-  return nil
 }
 
 extension Array {

@@ -223,6 +223,17 @@ struct WaitingTests {
     }
   }
 
+  @Test func theThreadOfAnAttemptTakesNoSignals() async {
+    let takesSignal = await withCheckedContinuation { continuation in
+      Retry.later {
+        var mask = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &mask)
+        continuation.resume(returning: sigismember(&mask, SIGTERM) == 0)
+      }
+    }
+    #expect(!takesSignal)
+  }
+
   @Test func aCallThatWasStoppedWaitsForABoundedTimeAfterwards() async {
     let duration = await withTaskExecutorPreference(OwnThread()) {
       let start = ContinuousClock.now
