@@ -69,8 +69,9 @@ struct MMWormholeTests {
   @Test func aListenerMayClearWhatItHears() async throws {
     let log = Log<String>()
     wormhole.listenForMessage(withIdentifier: "command") { [wormhole] message in
-      log.append("\(message ?? "nil")")
+      // First, so that it does not remove the next command.
       wormhole.clearMessageContents(forIdentifier: "command")
+      log.append("\(message ?? "nil")")
     }
     for command in ["start", "stop"] {
       wormhole.passMessageObject(command as NSString, identifier: "command")
