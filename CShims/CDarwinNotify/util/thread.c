@@ -5,11 +5,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/fork.h"
 #include "util/lock.h"
+
+/* How long to wait at exit for destructors of the host on threads that have ended. */
+#define EXIT_TIMEOUT_S 1
 
 /* One thread of the library. */
 typedef struct thread {
@@ -119,8 +123,14 @@ static void put_back(threads *threads, thread *ended)
         add_ended(threads, ended);
 }
 
+/* `until`: by the wall clock, 0 for no wait; NULL: for as long as it takes. */
+static int join(pthread_t id, const struct timespec *until)
+{
+        return until ? pthread_timedjoin_np(id, NULL, until) : pthread_join(id, NULL);
+}
+
 /* Without the lock: a destructor of the host on a thread that is joined may start another one. */
-static void join_ended(threads *threads, int (*join)(pthread_t id, void **ret_value))
+static void join_ended(threads *threads, const struct timespec *until)
 {
         thread *ended, *next;
 
@@ -129,23 +139,27 @@ static void join_ended(threads *threads, int (*join)(pthread_t id, void **ret_va
         dn__lock_release(&threads->lock);
         while ((ended = next)) {
                 next = ended->next;
-                if (join(ended->id, NULL) == 0)
+                if (join(ended->id, until) == 0)
                         free(ended);
                 else
                         put_back(threads, ended);
         }
 }
 
+/* Not for ever: a destructor of the host may need a lock of the thread that exits. */
 void dn__thread_at_exit(void)
 {
         threads *threads = dn__per_process_find(&shared);
+        struct timespec until;
 
         if (!threads)
                 return;
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += EXIT_TIMEOUT_S;
         dn__lock_acquire(&threads->lock);
         threads->are_detached = true;
         dn__lock_release(&threads->lock);
-        join_ended(threads, pthread_join);
+        join_ended(threads, &until);
 }
 
 void dn__thread_join_all(void)
@@ -158,7 +172,7 @@ void dn__thread_join_all(void)
         while (threads->n_running > 0)
                 (void)dn__condition_wait(&threads->changed, &threads->lock, DN__NEVER);
         dn__lock_release(&threads->lock);
-        join_ended(threads, pthread_join);
+        join_ended(threads, NULL);
         dn__condition_deinit(&threads->changed);
         dn__lock_deinit(&threads->lock);
         free(dn__per_process_take(&shared));
@@ -176,7 +190,7 @@ int dn__thread_start(const char *name, void (*run)(void *context), void *context
                 return -ENOMEM;
         /* A thread that is still ending, perhaps in a destructor of the host that needs a lock of
          * our caller, is left for the next time. */
-        join_ended(threads, pthread_tryjoin_np);
+        join_ended(threads, &(struct timespec){ 0 });
         *thread = (struct thread){ threads, .name = name, .run = run, .context = context };
         count(threads, 1);
         r = create(thread);

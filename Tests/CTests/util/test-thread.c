@@ -59,4 +59,30 @@ TEST_NO_BUS(aDestructorOfAThreadThatIsJoinedAtExitMayStartAnotherThread)
         CHECK_EQ(pthread_key_delete(key), 0);
 }
 
+/* --- A destructor that needs a lock of the thread that exits ---------------------------------- */
+
+static pthread_mutex_t lock_of_host = PTHREAD_MUTEX_INITIALIZER;
+
+static void need_lock(void *context)
+{
+        is_ending = true;
+        CHECK_EQ(pthread_mutex_lock(&lock_of_host), 0);
+        CHECK_EQ(pthread_mutex_unlock(&lock_of_host), 0);
+        *(_Atomic bool *)context = true;
+}
+
+static _Atomic bool is_over;
+
+TEST_NO_BUS(anExitDoesNotWaitForEverForADestructorThatNeedsItsLock)
+{
+        CHECK_EQ(pthread_key_create(&key, need_lock), 0);
+        CHECK_EQ(pthread_mutex_lock(&lock_of_host), 0);
+        CHECK_EQ(dn__thread_start("dn-test", set_key, (void *)&is_over), 0);
+        WAIT_UNTIL(is_ending);
+        dn__thread_at_exit();
+        CHECK(!is_over);
+        CHECK_EQ(pthread_mutex_unlock(&lock_of_host), 0);
+        WAIT_UNTIL(is_over);
+}
+
 TEST_MAIN()
