@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "centers.h"
+#include "late.h"
 #include "test-bus.h"
 #include "test-child.h"
 #include "test-peer.h"
@@ -61,10 +62,15 @@ static inline int ask_begin(const char *service, const char *kind, const char *t
                              .timeout_us = timeout_us};
         dn_call_handler handler = {.ended = outcome_note, .context = seen};
         const dn_executor *executor = dn_executor_inline();
+        uint64_t began_us = test_now_us();
         int r;
 
         *seen = (outcome){0};
         r = dn_call_begin(dn_center_darwin(), &plan, &handler, executor, ret_call);
+        if (r == -ENOTCONN && is_late(began_us)) {
+                await_bus(dn_center_darwin());
+                r = dn_call_begin(dn_center_darwin(), &plan, &handler, executor, ret_call);
+        }
         dn_dict_unref(arguments);
         return r;
 }
@@ -176,7 +182,13 @@ static inline int serve(const char *name, uint32_t options, served *seen, dn_ser
         dn_service_handler handler = served_handler(seen);
         dn_service_plan plan = {.name = name, .kinds = all_kinds, .options = options};
 
-        return dn_service_open(dn_center_darwin(), &plan, &handler, NULL, ret_service);
+        uint64_t began_us = test_now_us();
+        int r = dn_service_open(dn_center_darwin(), &plan, &handler, NULL, ret_service);
+
+        if (r != DN_NOT_CONNECTED || !is_late(began_us))
+                return r;
+        WAIT_UNTIL(dn_service_has_name(*ret_service));
+        return 0;
 }
 
 /* Argument: perhaps "queue". Says what opening the service returned, then answers: "begun",

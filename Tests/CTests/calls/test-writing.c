@@ -37,6 +37,7 @@ static int begin_writing(void (*meanwhile)(void), outcome *seen)
         dn_call_handler handler = {.ended = outcome_note, .context = seen};
         int r;
 
+        await_bus(dn_center_darwin());
         *seen = (outcome){0};
         while_writing = meanwhile;
         r = dn_call_begin(dn_center_darwin(), &plan, &handler, dn_executor_inline(), NULL);
