@@ -185,6 +185,35 @@ struct NotifyUtilDoctorTests {
     #expect(outcome.status == 0 && outcome.errors.isEmpty)
   }
 
+  /// The library goes on without a bus that does not accept it within 0.9 seconds.
+  @Test func waitsForABusThatIsSlowToAcceptIt() async throws {
+    let (bus, socket) = (try PrivateBus(.usual), try ownDirectory() + "/bus")
+    // The first connection only greets.
+    let script = """
+      import socket, sys, threading, time
+      listener = socket.socket(socket.AF_UNIX)
+      listener.bind(sys.argv[2])
+      listener.listen()
+      def copy(source, target):
+          while data := source.recv(65536):
+              target.sendall(data)
+          target.shutdown(socket.SHUT_WR)
+      for number in range(100):
+          client, bus = listener.accept()[0], socket.socket(socket.AF_UNIX)
+          if number == 1:
+              time.sleep(1.2)
+          bus.connect(sys.argv[1])
+          for ends in (client, bus), (bus, client):
+              threading.Thread(target=copy, args=ends, daemon=True).start()
+      """
+    let path = try #require(bus.address.firstMatch(of: /path=([^,;]+)/)?.1)
+    let proxy = try Program("/usr/bin/python3", ["-c", script, String(path), socket], on: nil)
+    await eventually { access(socket, F_OK) == 0 }
+    let report = try await examine([name], on: nil, ["DARWIN_NOTIFY_BUS": "unix:path=\(socket)"])
+    #expect(report.known.map(\.check) == ["missing-observer"], "\(report)")
+    withExtendedLifetime(proxy) {}
+  }
+
   @Test func saysThatNobodyObserves() async throws {
     let bus = try PrivateBus()
     let report = try await examine([name], on: bus)

@@ -15,6 +15,9 @@ final class Examination: Sendable {
   private static let looks = 5
   private static let pause = Duration.milliseconds(100)
 
+  /// How long a bus may take to accept this program.
+  private static let patience = Duration.seconds(2)
+
   init(name: NotificationName?, process: Int32?, choice: BusChoice) {
     self.name = name
     self.process = process
@@ -56,6 +59,7 @@ final class Examination: Sendable {
   }
 
   private func examineBus(_ bus: inout BusLook) async {
+    if bus.answer == .answers { await awaitBus() }
     bus.isConnected = DarwinNotificationCenter.shared.isOnBus
     guard bus.isConnected else { return }
     bus.answer = .answers
@@ -68,6 +72,14 @@ final class Examination: Sendable {
     } catch DarwinNotifyError.limitReached {
       bus.refusesRules = true
     } catch {}
+  }
+
+  /// A bus that answers may take longer to accept a connection than a registration waits for it.
+  private func awaitBus() async {
+    let deadline = ContinuousClock.now + Self.patience
+    while !DarwinNotificationCenter.shared.isOnBus, .now < deadline {
+      try? await Task.sleep(for: .milliseconds(5))
+    }
   }
 
   private func examineTable(_ table: inout TableLook) {
