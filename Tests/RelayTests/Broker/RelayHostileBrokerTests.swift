@@ -238,18 +238,19 @@ import Testing
   func aBrokerThatNeverStopsSendingKeepsNobodyWaiting() async throws {
     let certificates = try TestBroker()
     try await certificates.makeCertificates()
-    let (port, session) = (try freePort(), try Session())
+    let (port, session) = (try ReservedPort(), try Session())
     let chunk = "\(certificates.directory)/chunk"
     try Data(FakeBroker.welcome).write(to: URL(fileURLWithPath: "\(chunk)-0"))
     let message = publication("n/org.example.other/00000000000000aa", "1 1 1 0 0 0")
     try Data(Array(repeating: message, count: 10_000).joined())
       .write(to: URL(fileURLWithPath: chunk))
     let script = """
-      cd '\(certificates.directory)' && exec openssl s_server -quiet -accept 127.0.0.1:\(port) \
-        -cert server.crt -key server.key < <(cat chunk-0; while cat chunk; do :; done)
+      cd '\(certificates.directory)' && exec openssl s_server -quiet \
+        -accept 127.0.0.1:\(port.number) -cert server.crt -key server.key \
+        < <(cat chunk-0; while cat chunk; do :; done)
       """
     let server = try Program("/bin/bash", ["-c", script], on: nil)
-    let url = "mqtts://localhost:\(port)"
+    let url = "mqtts://localhost:\(port.number)"
     try await session.start(
       [
         "--realm", "home", "--broker", url, "--share", "com.example.",
@@ -261,6 +262,7 @@ import Testing
     #expect(await session.end()?.status == 0)
     #expect(.now - begin < .seconds(5 * slowness))
     server.send(SIGKILL)
+    withExtendedLifetime(port) {}
   }
 }
 

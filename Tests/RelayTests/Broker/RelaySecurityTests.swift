@@ -78,7 +78,9 @@ struct RelaySecurityTests {
     // No server of names is asked for a label that is too long.
     let host = String(repeating: "x", count: 64)
     try await says("\(host) cannot be resolved", "mqtt://\(host)")
-    try await says("refuses connections", "mqtt://127.0.0.1:\(try freePort())")
+    let closed = try ReservedPort()
+    try await says("refuses connections", "mqtt://127.0.0.1:\(closed.number)")
+    withExtendedLifetime(closed) {}
     let wrong = try session.credentials("here", "wrong")
     try await says("does not permit", broker.url, ["--credentials", wrong])
   }

@@ -11,15 +11,15 @@ final class TestBroker: @unchecked Sendable {
   static let isInstalled = access(program, X_OK) == 0
   private static let program = "/usr/sbin/mosquitto"
 
-  let port: Int
   let directory: String
+  private let reserved: ReservedPort
   private let settings: String
   private var process: Program?
 
   /// Prepares a broker with these lines in its configuration, which may store its data.
   init(_ settings: String = "allow_anonymous true", keeps: Bool = false) throws {
     directory = try makeDirectory("broker")
-    port = try freePort()
+    reserved = try ReservedPort()
     let storage =
       keeps
       ? """
@@ -29,7 +29,7 @@ final class TestBroker: @unchecked Sendable {
       autosave_on_changes true
       """ : "persistence false"
     self.settings = """
-      listener \(port) 127.0.0.1
+      listener \(reserved.number) 127.0.0.1
       max_queued_messages 100000
       set_tcp_nodelay true
       user root
@@ -38,6 +38,9 @@ final class TestBroker: @unchecked Sendable {
       """
     try self.settings.write(toFile: "\(directory)/conf", atomically: true, encoding: .utf8)
   }
+
+  /// Nobody else gets it, even while the broker is stopped.
+  var port: Int { reserved.number }
 
   func start() async throws {
     process = try Program(Self.program, ["-c", "\(directory)/conf"], on: nil)
@@ -87,14 +90,25 @@ func withAddress<Result>(
   }
 }
 
-/// A port that nobody uses.
-func freePort() throws -> Int {
-  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-  defer { close(descriptor) }
-  var (address, size) = (loopbackAddress(0), socklen_t(MemoryLayout<sockaddr_in>.size))
-  try #require(withAddress(&address) { bind(descriptor, $0, size) } == 0)
-  try #require(withAddress(&address) { getsockname(descriptor, $0, &size) } == 0)
-  return Int(address.sin_port.bigEndian)
+/// A port of the loopback that the kernel gives to nobody else as long as this object lives. Only a
+/// server that asks for this port, with SO_REUSEADDR, can listen on it.
+final class ReservedPort: Sendable {
+  let number: Int
+  private let descriptor: CInt
+
+  init() throws {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var (address, size) = (loopbackAddress(0), socklen_t(MemoryLayout<sockaddr_in>.size))
+    var isOn: CInt = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<CInt>.size))
+    let isBound = withAddress(&address) {
+      bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+    }
+    (self.descriptor, number) = (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+    try #require(isBound)
+  }
+
+  deinit { close(descriptor) }
 }
 
 private func isOpen(_ port: Int) -> Bool {
