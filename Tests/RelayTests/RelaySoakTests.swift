@@ -95,8 +95,12 @@ struct RelaySoakTests {
     let last = rounds
     try await pair.broker.start()
     // They may wait for another minute before they try again.
-    while await pair.here.status()?.realms.first?.state != "online" { usleep(10_000) }
-    while await pair.there.status()?.realms.first?.state != "online" { usleep(10_000) }
+    for session in [pair.here, pair.there] {
+      // Other tests need the thread.
+      while await session.status()?.realms.first?.state != "online" {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+    }
     await pair.meet()
     for heard in heard { await heard.wait(for: 1) }
     for hole in [here, there] {
