@@ -116,11 +116,13 @@ struct CancellationTests {
 
   @Test func aTimeoutIsNotThatOfATaskWhichTheBodyOfAnUpdateStarts() async throws {
     let site = try Site()
-    let (hole, begun) = (site.hole, Flag())
-    let task = try await hole.update(.number, timeout: .seconds(1)) { _ in
+    let (hole, begun, timeout) = (site.hole, Flag(), Duration.seconds(2 * slowness))
+    // The first use makes the store, which may take longer.
+    try await hole.pass(1, to: .number)
+    let task = try await hole.update(.number, timeout: timeout) { _ in
       Task {
         begun.set()
-        try await Task.sleep(for: .milliseconds(1200))
+        try await Task.sleep(for: timeout * 1.2)
         try await hole.pass(7, to: .other)
         try await hole.group.defaults.set(7, for: .number)
         return try await hole.message(.other)
