@@ -101,10 +101,12 @@ struct CursorTests {
     }
     for number in 1...2 { try await site.hole.pass(number, to: .number) }
     await eventually { await obstacle.isThere }
-    for _ in 1...20 {
-      let start = ContinuousClock.now
-      await MainActor.run {}
-      #expect(.now - start < .seconds(5))
+    await withTaskExecutorPreference(OwnThread()) {
+      for _ in 1...20 {
+        let start = ContinuousClock.now
+        await MainActor.run {}
+        #expect(.now - start < .seconds(5))
+      }
     }
     #expect(try await site.hole.cursors(of: .number).first?.lag == 1)
     await MainActor.run { obstacle.writer = nil }
