@@ -16,7 +16,7 @@ private let kills = getenv("DN_RELAY_KILLS").flatMap { Int(String(cString: $0)) 
 private let isSoak = kills > 10
 
 @Suite(
-  .serialized, .timeLimit(.minutes(isSoak ? 60 : 4)),
+  .serialized, .timeLimit(.minutes(isSoak ? 60 : 4 * slowness)),
   .enabled(if: TestBroker.isInstalled, "mosquitto is not installed"))
 struct RelaySoakTests {
   private static let grounds =

@@ -209,7 +209,7 @@ extension Session {
 }
 
 /// Reads what somebody writes who listens on a socket; nothing if nobody does within seconds.
-private func readAll(fromSocket path: String, seconds: Int = 5) -> Data {
+private func readAll(fromSocket path: String, seconds: Int = 5 * slowness) -> Data {
   let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
   defer { close(descriptor) }
   var limit = timeval(tv_sec: seconds, tv_usec: 0)
