@@ -150,7 +150,7 @@ struct NotifyUtilArgumentsTests {
       ["-z", "2000", "-signal", "10", "-1", "self.a", "-1", "self.b"]
         + ["-p", "self.b", "-p", "self.a"],
       output: "SIGNAL 10\nself.b\nSIGNAL 10\nself.a\n"),
-    Golden(["-sig", "31", "-1", "self.a", "-p", "self.a"], output: "SIGNAL 31\nself.a\n"),
+    Golden(["-sig", "30", "-1", "self.a", "-p", "self.a"], output: "SIGNAL 30\nself.a\n"),
     Golden(["-q", "-sig", "17", "-1", "self.a", "-p", "self.a"]),
     Golden(
       ["-z", "2000", "-sig", "12", "-1", "self.a", "-file", "-sig", "-1", "self.b"]
