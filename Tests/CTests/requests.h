@@ -200,6 +200,7 @@ ROLE(serve)
         dn_service *service = NULL;
         char line[64];
 
+        await_bus(dn_center_darwin()); /* which says whether the name is taken */
         printf("%d\n", serve(SERVICE, n_args ? DN_SERVICE_QUEUE : 0, &seen, &service));
         if (!service)
                 return 0;

@@ -225,6 +225,7 @@ TEST_ON_BUS(contextIsDestroyedOnceTheCallHasEnded)
         test_child *service = spawn_service();
         dn_call *call;
 
+        await_bus(dn_center_darwin());
         handler.context = &dropped;
         CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &handler, NULL, NULL), 0);
         handler.context = &kept;

@@ -25,6 +25,7 @@ static void begin_refused(dn_dict *arguments, outcome *seen)
         dn_call_handler handler = {.ended = outcome_note, .context = seen};
 
         *seen = (outcome){0};
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &handler, NULL, NULL), 0);
         dn_dict_unref(arguments);
 }

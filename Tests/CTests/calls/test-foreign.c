@@ -90,6 +90,7 @@ TEST_ON_BUS(programInPythonIsAnswered)
 
         if (test_run_program((const char *[]){PYTHON, "-c", "import dbus", NULL}, NULL, 0) != 0)
                 SKIP("python3-dbus is not installed");
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, NULL, &service), 0);
         CHECK_STREQ(run((const char *[]){PYTHON, "-c", SEARCH, "blue", NULL}),
                     "found 3: Blue Train\n");

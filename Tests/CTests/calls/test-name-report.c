@@ -41,6 +41,7 @@ static dn_service *serve_named(named *self, const dn_executor *executor, int exp
         dn_service_plan plan = {.name = SERVICE, .kinds = all_kinds, .options = DN_SERVICE_QUEUE};
         dn_service *service = NULL;
 
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, executor, &service),
                  expected);
         return service;
@@ -120,6 +121,7 @@ TEST_ON_BUS(aReportOfTheNameOnAThreadOfTheHostIsInsideTheLibrary)
         dn_service *service;
 
         test_bus_begin();
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, &executor, &service), 0);
         WAIT_UNTIL(is_kept);
         CHECK_EQ(pthread_join(test_start_thread(run_kept, NULL), NULL), 0);

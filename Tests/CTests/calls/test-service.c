@@ -43,6 +43,7 @@ TEST_ON_BUS(aServiceOpenedOnTheThreadThatReadsTheBusWaitsForItsName)
 
         test_bus_begin();
         test_child *first = spawn_service();
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_call_begin(dn_center_darwin(), &plan, &handler, executor, NULL), 0);
         WAIT_UNTIL_EQ(opened, DN_NAME_QUEUED);
         CHECK_EQ(test_child_wait(first), 0);
@@ -164,6 +165,7 @@ static void check_threads(const dn_executor *executor, const char *name)
         outcome ended;
         dn_call *call;
 
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, executor, &service), 0);
         CHECK_EQ(ask_begin(SERVICE, KIND("Hold"), NULL, FOREVER, &ended, &call), 0);
         WAIT_UNTIL(seen.has_begun);
@@ -216,6 +218,7 @@ TEST_ON_BUS(aRequestWhoseServiceWasClosedBeforeItBeganIsRefused)
         outcome seen;
 
         test_bus_begin();
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, dn_loop_executor(loop),
                                  &service),
                  0);
@@ -258,6 +261,7 @@ TEST_ON_BUS(serviceDecidesWhomItAnswers)
         uint64_t n_before;
 
         handler.allow = allow_by_text;
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, NULL, &service), 0);
         n_before = n_ignored();
         CHECK_EQ(ask(KIND("Echo"), NULL, &seen), -EACCES);
@@ -421,6 +425,7 @@ TEST_ON_BUS(forkedChildRunsNoHandlerOfItsParent)
         dn_call *call;
 
         test_bus_begin();
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, &executor, &service), 0);
         CHECK_EQ(dn_call_begin(dn_center_darwin(), &call_plan, &call_handler, &executor, NULL), 0);
         run_kept_work_after_a_fork(&n_asked);
@@ -446,6 +451,7 @@ TEST_ON_BUS(forkedChildDestroysNoServiceOfItsParent)
         dn_service *service;
 
         test_bus_begin();
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, &executor, &service), 0);
         WAIT_UNTIL(is_kept);
         dn_service_close(service);

@@ -57,6 +57,7 @@ ROLE(serveAs)
 
         shared_bus_become(args[0]);
         handler.allow = allow_everyone;
+        await_bus(dn_center_darwin());
         printf("%d\n", dn_service_open(dn_center_darwin(), &plan, &handler, NULL, &service));
         while (fgets(line, sizeof line, stdin))
                 printf("%u\n", seen.user);
@@ -135,6 +136,7 @@ TEST_ON_BUS(serviceAdmitsTheUsersThatItWants)
         dn_service *service;
 
         shared_bus_start();
+        await_bus(dn_center_darwin());
         CHECK_EQ(dn_service_open(dn_center_darwin(), &plan, &handler, NULL, &service), 0);
         test_child *stranger = test_spawn_role("askAs", TEXT(STRANGER), SERVICE, NULL);
         test_child *owner = test_spawn_role("askAs", TEXT(OWNER), SERVICE, NULL);
