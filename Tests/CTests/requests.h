@@ -68,7 +68,7 @@ static inline int ask_begin(const char *service, const char *kind, const char *t
         *seen = (outcome){0};
         r = dn_call_begin(dn_center_darwin(), &plan, &handler, executor, ret_call);
         if (r == -ENOTCONN && is_late(began_us)) {
-                await_bus(dn_center_darwin());
+                (void)settle(dn_center_darwin(), 0, began_us); /* there may be none */
                 r = dn_call_begin(dn_center_darwin(), &plan, &handler, executor, ret_call);
         }
         dn_dict_unref(arguments);
