@@ -49,7 +49,8 @@ DN_EXPORT int dn_set_diagnostics(const dn_diagnostics *diagnostics);
  * Cancels every observer, token and call in progress, and closes every service. Destroy hooks of
  * observers and tokens run on this thread, or where a callback is still running. Waits for running
  * callbacks and for callbacks that wait in executors, for at most a second, then sends the posts
- * that still wait for the bus, for at most two more seconds.
+ * that still wait for the bus, for at most two more seconds. Destructors that the caller has
+ * registered with pthread_key_create() may run on the library's threads: waits until they return.
  *
  * Afterwards the library can be used again, as for the first time. Observers, services, centers and
  * loops that the caller owns are released as usual, before or after, but before dlclose(). Calls of
