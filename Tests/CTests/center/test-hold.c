@@ -36,6 +36,13 @@ static dn__topic *find_topic(void)
         return dn__topic_find(hub, &name);
 }
 
+static dn__shm_slot *slot_of(dn__topic *topic)
+{
+        DN__HUB_AUTO_LOCK(hub);
+
+        return topic->slot;
+}
+
 TEST_ON_BUS(aNameThatIsReleasedWhileItGetsASlotHoldsTheSlotAfterwards)
 {
         static tally seen;
@@ -50,8 +57,9 @@ TEST_ON_BUS(aNameThatIsReleasedWhileItGetsASlotHoldsTheSlotAfterwards)
         releases = true;
         CHECK(dn__table_take_slot(topic, dn__clock_after_us(TEST_DEADLINE_US)));
         CHECK(!releases);
-        CHECK(topic->slot);
-        CHECK(atomic_load(&topic->slot->holders[process / 64]) >> process % 64 & 1);
+        dn__shm_slot *slot = slot_of(topic);
+        CHECK(slot);
+        CHECK(atomic_load(&slot->holders[process / 64]) >> process % 64 & 1);
         dn__topic_give_back(topic);
 }
 
