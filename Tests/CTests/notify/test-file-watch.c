@@ -186,6 +186,14 @@ TEST_NO_BUS(allChangesAreSeenThroughOneDescriptor)
         CHECK_EQ(n_descriptors, 1);
 }
 
+/* Returns when the thread only waits: in the middle of reading, it would read from the file of the
+ * host. */
+static void fence_and_rest(void)
+{
+        fence();
+        WAIT_UNTIL(test_others_rest());
+}
+
 TEST_NO_BUS(watchesGoOnWhenTheHostHasTakenTheDescriptor)
 {
         int fds[2], taken;
@@ -193,7 +201,7 @@ TEST_NO_BUS(watchesGoOnWhenTheHostHasTakenTheDescriptor)
 
         put("f", 0, "text");
         watch_as(0, "f", 0);
-        fence();
+        fence_and_rest();
         taken = last_descriptor;
         CHECK_EQ(pipe(fds), 0);
         CHECK_EQ(write(fds[1], "host", 4), 4);
@@ -212,7 +220,7 @@ TEST_NO_BUS(watchesGoOnWhenTheHostHasTakenTheLastDescriptor)
 
         put("f", 0, "text");
         watch_as(0, "f", 0);
-        fence();
+        fence_and_rest();
         taken = last_descriptor;
         CHECK_EQ(pipe(fds), 0);
         is_refused = true;
@@ -233,7 +241,7 @@ TEST_NO_BUS(watchesGoOnWhenTheHostHasClosedAllDescriptors)
 {
         put("f", 0, "text");
         watch_as(0, "f", 0);
-        fence();
+        fence_and_rest();
         is_refused = true;
         CHECK_EQ(syscall(SYS_close_range, 3U, ~0U, 0), 0);
         append();
