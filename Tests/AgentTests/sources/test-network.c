@@ -45,10 +45,9 @@ TEST(aLinkIsHeardWithin150Ms)
         int nwi = stage_hear(&stage, NWI);
         int old = stage_hear(&stage, "com.apple.system.config.network_change.nwi");
         int change = stage_hear(&stage, CHANGE);
-        uint64_t shortest_us = UINT64_MAX, longest_us = 150000 * (uint64_t)test_slowness();
+        uint64_t shortest_us = UINT64_MAX;
 
-        /* On a busy machine few changes are heard that soon, or none of the first. */
-        for (int i = 0; i < 5 || (shortest_us >= longest_us && i < 100); i++) {
+        for (int i = 0; i < 5; i++) {
                 uint64_t began_us = test_now_us();
 
                 ip(i % 2 ? "link del wire" : FORMAT("link add wire type %s", kind));
@@ -60,7 +59,7 @@ TEST(aLinkIsHeardWithin150Ms)
                 test_let_pass_ms(120);
         }
         /* The time of the program that changes it is included. */
-        CHECK(shortest_us < longest_us);
+        CHECK(shortest_us < 150000 * test_slowness());
 }
 
 TEST(addressesAndRoutesAreHeard)
