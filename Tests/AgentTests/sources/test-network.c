@@ -66,11 +66,15 @@ TEST(addressesAndRoutesAreHeard)
 {
         enter_namespaces(CLONE_NEWNET);
         need_ip();
-        ip("link set lo up"); /* its own addresses come with it */
         stage stage = stage_begin();
         agent_start(&stage);
         int nwi = stage_hear(&stage, NWI);
 
+        ip("link set lo up");
+        stage_expect(&stage, nwi);
+        test_let_pass_ms(300);
+        while (stage_next(&stage, 0))
+                ; /* the addresses of lo come with it */
         ip("address add 10.1.2.3/24 dev lo");
         stage_expect(&stage, nwi);
         stage_expect_nothing(&stage);
