@@ -2,7 +2,6 @@
 #pragma once
 
 #include <darwinnotify/darwinnotify.h>
-#include <errno.h>
 
 #include "test.h"
 
@@ -70,17 +69,3 @@ static inline int settle_name(dn_center *center, const char *name, int r, uint64
 
 /* How a process exits whose second was over before its handler could return. */
 #define EXITED_LATE 75
-
-/* As dn_shutdown(), but again if what runs could not end in its second. One that does not wait
- * fails at once. */
-static inline int shut_down_in_time(void)
-{
-        uint64_t until_us = test_deadline_us(), began_us;
-        int r;
-
-        do {
-                began_us = test_now_us();
-                r = dn_shutdown();
-        } while (r == -EBUSY && is_late(began_us) && began_us < until_us);
-        return r;
-}

@@ -347,7 +347,7 @@ TEST_NO_BUS(shutdownWaitsForWorkAndTheCenterOpensAgain)
                 block_thread(center);
                 enqueue_ok(center, count, &n_runs);
                 CHECK_EQ(pthread_create(&thread, NULL, let_go, NULL), 0);
-                CHECK_EQ(shut_down_in_time(), 0);
+                CHECK_EQ(dn_shutdown(), 0);
                 CHECK_EQ(n_runs, i);
                 CHECK_EQ(pthread_join(thread, NULL), 0);
         }

@@ -79,7 +79,7 @@ TEST_ON_BUS(theOldestPostsThatWaitAreFreedWithoutTheLock)
         CHECK_EQ(n_freed_with_lock, 0);
         seen.blocks = false;
         WAIT_UNTIL(seen.n_calls > 1);
-        CHECK_EQ(shut_down_in_time(), 0);
+        CHECK_EQ(dn_shutdown(), 0);
         CHECK(seen.n_calls < 1 + N_LARGE);
         CHECK_EQ(n_freed_with_lock, 0);
 }
